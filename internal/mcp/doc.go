@@ -1,0 +1,4 @@
+// Package mcp is the protocol's vocabulary as tables: revisions, methods,
+// capabilities, _meta keys, error codes. It holds facts of the specification and
+// no behaviour.
+package mcp
