@@ -1,0 +1,420 @@
+package session
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"mcpsnoop/internal/capture"
+)
+
+// script turns lines into the frames of a log. Each line is a frame, 1 ms after the
+// one before:
+//
+//	> ask 1 tools/call {"name":"x"}      from the client, < from the server
+//	< ok 1 {"content":[]}
+//	< err 1 -32601 not found
+//	> note notifications/initialized {}
+//	< {"any":"payload"} or text          as it stands
+//	! text                               stderr
+//	# start {}                           a frame of the tap's own: start, gap, clock, end, http
+//	+250ms                               time passes; no frame
+//
+// Words in brackets behind the first character change the frame: tap=b seq=9 http
+// x=1 (exchange) conn=a sess=s status=400 verb=GET kind=http batch cut sparse nomono
+// version=2025-06-18 (header). A line that begins with "all" sets them for all that follow.
+func script(t testing.TB, text string) []capture.Frame {
+	t.Helper()
+	var frames []capture.Frame
+	now := time.Duration(0)
+	seqs := map[string]uint64{}
+	var common []string
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		switch {
+		case line == "" || strings.HasPrefix(line, "//"):
+			continue
+		case line[0] == '+':
+			d, err := time.ParseDuration(line[1:])
+			if err != nil {
+				t.Fatal(err)
+			}
+			now += d
+			continue
+		case strings.HasPrefix(line, "all "):
+			common = strings.Fields(line)[1:]
+			continue
+		}
+		now += time.Millisecond
+		f := capture.Frame{
+			Tap: "t-1-00", Label: "t", Time: epoch.Add(now), Mono: now, Transport: capture.Stdio,
+			Dir: map[byte]capture.Dir{'>': capture.C2S, '<': capture.S2C, '!': capture.Stderr, '#': capture.Meta}[line[0]],
+		}
+		if f.Dir == 0 {
+			t.Fatalf("script line %q", line)
+		}
+		rest := line[1:]
+		words := slices.Clone(common)
+		if strings.HasPrefix(rest, "[") {
+			in, after, _ := strings.Cut(rest[1:], "]")
+			words = append(words, strings.Fields(in)...)
+			rest = after
+		}
+		for _, w := range words {
+			frameWord(t, &f, w)
+		}
+		if f.Seq == 0 {
+			f.Seq = seqs[f.Tap] + 1
+		}
+		seqs[f.Tap] = f.Seq
+		f.Payload, f.Form = payload(t, &f, strings.TrimPrefix(rest, " "))
+		f.Size = int64(len(f.Payload) + 1)
+		frames = append(frames, f)
+	}
+	return frames
+}
+
+var epoch = time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
+
+func frameWord(t testing.TB, f *capture.Frame, word string) {
+	name, value, _ := strings.Cut(word, "=")
+	facts := func() *capture.HTTPFacts {
+		if f.HTTP == nil {
+			f.HTTP = new(capture.HTTPFacts)
+		}
+		return f.HTTP
+	}
+	n, _ := strconv.Atoi(value)
+	switch name {
+	case "tap":
+		f.Tap = value
+	case "seq":
+		f.Seq = uint64(n)
+	case "http":
+		f.Transport = capture.HTTP
+	case "x":
+		f.Exchange = uint64(n)
+	case "conn":
+		f.Conn = value
+	case "sess":
+		f.MCPSession = value
+	case "status":
+		facts().Status = n
+	case "verb":
+		facts().Verb = value
+	case "version":
+		facts().Request = map[string]string{versionHeader: value}
+	case "kind":
+		f.Kind = capture.HTTPHead
+	case "batch":
+		f.Flags |= capture.Batch
+	case "cut":
+		f.Flags |= capture.Truncated
+	case "sparse":
+		f.Flags |= capture.Sparse
+	case "nomono":
+		f.Mono = capture.NoMono
+	default:
+		t.Fatalf("script word %q", word)
+	}
+}
+
+func payload(t testing.TB, f *capture.Frame, text string) ([]byte, capture.Form) {
+	verb, rest, _ := strings.Cut(text, " ")
+	id, rest2, _ := strings.Cut(rest, " ")
+	name, params, _ := strings.Cut(rest2, " ")
+	member := func(name, value string) string {
+		if value == "" {
+			return ""
+		}
+		return `,"` + name + `":` + value
+	}
+	switch {
+	case f.Dir == capture.Meta:
+		f.Kind = map[string]capture.Kind{
+			"start": capture.Start, "gap": capture.Gap, "clock": capture.Clock, "end": capture.End, "http": capture.HTTPHead,
+		}[verb]
+		text = rest
+	case verb == "ask":
+		text = `{"jsonrpc":"2.0","id":` + id + `,"method":"` + name + `"` + member("params", params) + `}`
+	case verb == "note":
+		text = `{"jsonrpc":"2.0","method":"` + id + `"` + member("params", rest2) + `}`
+	case verb == "ok":
+		text = `{"jsonrpc":"2.0","id":` + id + `,"result":` + rest2 + `}`
+	case verb == "err":
+		text = fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":%s,"message":%q}}`, id, name, params)
+	}
+	p := []byte(text)
+	if len(p) == 0 {
+		return p, capture.NoPayload
+	}
+	own := *f
+	own.Payload, own.Form = p, capture.Unjudged
+	return p, capture.Classify(&own)
+}
+
+// outcomeWords are the outcomes as tests write them.
+var outcomeWords = map[Outcome]string{
+	OutcomeOK: "ok", OutcomeError: "error", OutcomeToolError: "toolerror", OutcomeExpected: "expected", OutcomeCancelled: "cancel",
+	OutcomeLate: "late", OutcomeDuplicate: "dup", OutcomeUnmatched: "unmatched", OutcomeSuperseded: "super", OutcomeInput: "input",
+	OutcomeStream: "stream", OutcomeBad: "bad", OutcomeTask: "task", OutcomeEarly: "early", OutcomeStale: "stale",
+}
+
+var stateWords = [...]string{"pending", "streaming", "completed", "failed", "cancelled", "superseded", "abandoned"}
+
+// tell describes a session: each call, each frame with an outcome other than ok, and
+// the counts that are not 0.
+func tell(s *Snapshot) string {
+	var b strings.Builder
+	for _, c := range s.Calls.All() {
+		tellCall(&b, &c)
+	}
+	var outcomes []string
+	for _, m := range s.Messages.All() {
+		if m.Outcome != NoOutcome && m.Outcome != OutcomeOK {
+			outcomes = append(outcomes, fmt.Sprintf("%d %s", m.Ref.Seq, outcomeWords[m.Outcome]))
+		}
+	}
+	if outcomes != nil {
+		fmt.Fprintf(&b, "frames: %s\n", strings.Join(outcomes, ", "))
+	}
+	c := s.Counts
+	var counts []string
+	for _, n := range []struct {
+		name string
+		n    int
+	}{
+		{"errors", c.Errors}, {"invalid", c.Invalid}, {"pending", c.Pending}, {"late", c.Late}, {"retries", c.Retries},
+		{"missing", c.Missing}, {"unreadable", c.Unreadable}, {"torn", c.Torn}, {"truncated", c.Truncated}, {"let", c.Let},
+	} {
+		if n.n != 0 {
+			counts = append(counts, fmt.Sprintf("%s=%d", n.name, n.n))
+		}
+	}
+	if counts != nil {
+		fmt.Fprintf(&b, "counts: %s\n", strings.Join(counts, " "))
+	}
+	return b.String()
+}
+
+func tellCall(b *strings.Builder, c *Call) {
+	fmt.Fprintf(b, "%s %s", c.ID, c.Method)
+	if c.Target != "" {
+		fmt.Fprintf(b, " %s", c.Target)
+	}
+	fmt.Fprintf(b, ": %s %d>", stateWords[c.State], c.Request.Seq)
+	if c.Response.Seq != 0 {
+		fmt.Fprintf(b, "%d", c.Response.Seq)
+	}
+	word := func(on bool, format string, args ...any) {
+		if on {
+			fmt.Fprintf(b, " "+format, args...)
+		}
+	}
+	word(c.ToolError, "toolerror")
+	word(c.Errored, "errored")
+	word(c.Expected, "expected")
+	word(c.Late, "late")
+	word(c.ErrorCode != 0, "code=%d", c.ErrorCode)
+	word(c.ErrorText != "", "%q", c.ErrorText)
+	word(c.Status != 0, "status=%d", c.Status)
+	word(c.Cancel != nil, "cancel=%d", seqOf(c.Cancel))
+	word(c.Repeats != 0, "repeats=%d", c.Repeats)
+	word(c.Within >= 0, "within=%d", c.Within)
+	word(c.TaskOf >= 0, "taskof=%d", c.TaskOf)
+	if p := c.Progress; p != nil {
+		fmt.Fprintf(b, " progress=%g/%g×%d", p.Value, p.Total, p.Count)
+	}
+	if k := c.Task; k != nil {
+		fmt.Fprintf(b, " task=%s:%s", k.ID, k.Status)
+	}
+	if m := c.Stream; m != nil {
+		fmt.Fprintf(b, " ack=%d notes=%d", m.Acknowledged.Seq, m.Notes)
+	}
+	for i, l := range c.Legs {
+		fmt.Fprintf(b, " leg%d=%s:%d>%d", i, l.ID, l.Request.Seq, l.Response.Seq)
+		word(l.Link != NoLink, "link=%d echo=%d", l.Link, l.Echo)
+	}
+	b.WriteByte('\n')
+}
+
+func seqOf(c *Cancel) uint64 {
+	if c == nil {
+		return 0
+	}
+	return c.Seq
+}
+
+// replay folds frames with a snapshot of all sessions after each, and checks what
+// must hold for any log: the snapshots never change, they do not change the end, and
+// a reducer that forgets comes to the same counts and calls.
+func replay(t testing.TB, frames []capture.Frame) *Reducer {
+	t.Helper()
+	kept := map[string]string{}
+	keep := New(Options{Keep: true, Settled: collect(t, kept)})
+	plain := New(Options{Keep: true})
+	gone := map[string]string{}
+	forget := New(Options{Stats: true, Catalog: true, Settled: collect(t, gone)})
+	type taken struct {
+		snap Snapshot
+		dump string
+	}
+	var snaps []taken
+	for i := range frames {
+		ref := capture.Ref{Offset: int64(i), Line: int32(i + 1), Len: int32(len(frames[i].Payload))}
+		checkStep(t, keep.Apply(frames[i].Clone(), ref))
+		plain.Apply(frames[i].Clone(), ref)
+		checkStep(t, forget.Apply(frames[i].Clone(), ref))
+		if i%(1+len(frames)/64) == 0 {
+			for n := range keep.Len() {
+				s := keep.Snapshot(n)
+				snaps = append(snaps, taken{s, dump(&s)})
+			}
+		}
+	}
+	keep.Finish()
+	plain.Finish()
+	forget.Finish()
+	for i := range snaps {
+		if now := dump(&snaps[i].snap); now != snaps[i].dump {
+			t.Fatalf("snapshot %d changed:\n%s\nwas\n%s", i, now, snaps[i].dump)
+		}
+	}
+	if !reflect.DeepEqual(kept, gone) {
+		t.Fatalf("settled calls differ:\nkept   %v\nforgot %v", kept, gone)
+	}
+	for n := range keep.Len() {
+		a, b, c := keep.Snapshot(n), plain.Snapshot(n), forget.Snapshot(n)
+		if x, y := dump(&a), dump(&b); x != y {
+			t.Fatalf("snapshots on the way changed the end:\n%s\nwithout\n%s", x, y)
+		}
+		if a.Counts != c.Counts || !reflect.DeepEqual(a.Stats, c.Stats) || !reflect.DeepEqual(a.Catalog, c.Catalog) {
+			t.Fatalf("forgetting changed the sums:\n%+v\n%+v\n%+v\n%+v", a.Counts, c.Counts, a.Stats, c.Stats)
+		}
+		checkSums(t, &a)
+		checkSettled(t, n, &a, kept)
+		checkEmpty(t, keep.sessions[n])
+		checkEmpty(t, forget.sessions[n])
+	}
+	return keep
+}
+
+func collect(t testing.TB, into map[string]string) func(int, *Call) {
+	return func(session int, c *Call) {
+		key := fmt.Sprintf("%d/%d", session, c.Index)
+		if was, ok := into[key]; ok {
+			t.Fatalf("call %s settled twice: %s, %s", key, was, dumpCall(c))
+		}
+		into[key] = dumpCall(c)
+	}
+}
+
+func checkStep(t testing.TB, s Step) {
+	t.Helper()
+	if len(s.Calls) != len(s.Messages) {
+		t.Fatalf("%d calls for %d messages", len(s.Calls), len(s.Messages))
+	}
+	for i, c := range s.Calls {
+		if c != nil && c.Index != s.Messages[i].Call {
+			t.Fatalf("message of call %d shows call %d", s.Messages[i].Call, c.Index)
+		}
+	}
+}
+
+// dump renders all of a snapshot.
+func dump(s *Snapshot) string {
+	var b bytes.Buffer
+	for _, part := range []any{s.Header, s.Stats, s.Gaps, s.Catalog, s.MoreGaps} {
+		text, err := json.Marshal(part)
+		if err != nil {
+			panic(err)
+		}
+		fmt.Fprintf(&b, "%s\n", text)
+	}
+	for _, m := range s.Messages.All() {
+		fmt.Fprintf(&b, "%+v\n", m)
+	}
+	for _, c := range s.Calls.All() {
+		b.WriteString(dumpCall(&c))
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+func dumpCall(c *Call) string {
+	text, err := json.Marshal(c)
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
+}
+
+// checkSums compares counts with what the lists hold.
+func checkSums(t testing.TB, s *Snapshot) {
+	t.Helper()
+	var errored, pending, late, unmatched int
+	for _, c := range s.Calls.All() {
+		if c.Errored {
+			errored++
+		}
+		if c.Dir == capture.C2S && c.State == StatePending {
+			pending++
+		}
+		if c.Late {
+			late++
+		}
+	}
+	var bad int
+	for _, m := range s.Messages.All() {
+		switch m.Outcome {
+		case OutcomeBad:
+			bad++
+		case OutcomeError, OutcomeUnmatched:
+			if m.Call < 0 {
+				unmatched++ // at most: results that match nothing are no errors
+			}
+		case OutcomeEarly:
+			t.Fatalf("seq %d is still early", m.Ref.Seq)
+		}
+	}
+	c := &s.Counts
+	if c.Pending != pending || c.Late != late || c.Invalid != bad || c.Errors < errored || c.Errors > errored+unmatched {
+		t.Fatalf("counts %+v; in the lists: errored %d, unmatched %d, pending %d, late %d, bad %d", *c, errored, unmatched, pending, late, bad)
+	}
+	if c.Calls != s.Calls.Len() || c.Requests != c.Calls+c.Retries {
+		t.Fatalf("counts %+v, %d calls", *c, s.Calls.Len())
+	}
+}
+
+// checkSettled compares the calls of a list with what they were when they settled:
+// only further answers, and answers to calls that had been let go of, may differ.
+func checkSettled(t testing.TB, session int, s *Snapshot, settled map[string]string) {
+	t.Helper()
+	for i, c := range s.Calls.All() {
+		was := settled[fmt.Sprintf("%d/%d", session, i)]
+		c.Repeats = 0
+		if now := dumpCall(&c); now != was && s.Counts.Let == 0 {
+			t.Fatalf("call %d:\nlist    %s\nsettled %s", i, now, was)
+		}
+	}
+}
+
+// checkEmpty makes sure that nothing is held of a session that has ended.
+func checkEmpty(t testing.TB, s *conversation) {
+	t.Helper()
+	for name, n := range map[string]int{
+		"live": s.calls.live.n, "linger": s.calls.linger.n, "open": len(s.calls.open), "by id": len(s.calls.byID),
+		"tokens": len(s.progress.open), "by state": len(s.retries.byState), "by input": len(s.retries.byInput),
+		"tasks": len(s.tasks.byID), "groups": len(s.http.groups), "early": len(s.early.held), "early bytes": s.early.bytes,
+	} {
+		if n != 0 {
+			t.Fatalf("%s: %d left at the end", name, n)
+		}
+	}
+}
