@@ -1,0 +1,100 @@
+package statedir
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"mcpsnoop/internal/capture"
+)
+
+// How often following looks: at logs on screen, at others that are live, and at
+// everything else. The directory is listed at once when it changed; where it holds so
+// much that listing takes long, it is listed less often otherwise.
+const (
+	screenPoll = 50 * time.Millisecond
+	livePoll   = 250 * time.Millisecond
+	listPoll   = time.Second
+	listShare  = 200 // listing takes at most one part of the time in so many
+)
+
+// turnFrames is how many frames of one log are handed out before others have their
+// turn.
+const turnFrames = 4096
+
+// EventKind says what an Event is about.
+type EventKind uint8
+
+// The kinds of events.
+const (
+	Listed   EventKind = iota // Listing: the directory holds other logs, or more of them, than before
+	Read                      // Frame, Ref: the next frame of Log
+	BadLine                   // Err, a *capture.LineError: a line of Log that is no frame
+	Again                     // Err, an *AgainError: what was read of Log is void, it is read from its start
+	CaughtUp                  // all there is of Log was handed out
+	Became                    // State: whether anybody writes Log; said first when it was caught up with
+	Gone                      // Log was deleted
+	Trouble                   // Err: Log, or the directory if it is nil, cannot be read now
+)
+
+// Event is one thing that happened to the logs that are followed. It and all it
+// points to hold until the handler returns.
+type Event struct {
+	Kind    EventKind
+	Log     *Entry
+	Frame   *capture.Frame
+	Ref     capture.Ref
+	State   State
+	Err     error
+	Listing *Listing
+}
+
+// Follower reads logs while they grow, by looking at them again and again. A line is
+// handed out when its newline is there, or when nobody writes the log any more.
+// Compressed logs are listed and not followed: they do not grow.
+type Follower struct {
+	Dir  Dir     // whose logs are listed and followed; "" for none
+	Logs []Entry // followed besides, as if on screen
+	// Want says which logs of Dir are read; nil: all. It is asked anew whenever the
+	// directory was listed. A log wanted again is read from its start.
+	Want func(*Entry) bool
+	// OnScreen says which logs of Dir somebody is looking at.
+	OnScreen func(*Entry) bool
+	// Decoder returns what decodes the lines of a file; nil: our own format.
+	Decoder func(path string) capture.LineDecoder
+}
+
+// Run follows until ctx ends or handle returns an error, and returns that error. It
+// calls handle from the calling goroutine and starts no other.
+func (w *Follower) Run(ctx context.Context, handle func(*Event) error) error {
+	r := &following{Follower: w, handle: handle, ctx: ctx, decoder: w.Decoder}
+	if r.decoder == nil {
+		own := new(capture.Decoder)
+		r.decoder = func(string) capture.LineDecoder { return own }
+	}
+	defer r.close()
+	for i := range w.Logs {
+		switch e := &w.Logs[i]; {
+		case len(e.Paths) == 0:
+			return fmt.Errorf("follow log %q: it has no files", e.ID)
+		case e.packed():
+			return fmt.Errorf("follow log %q: it is compressed", e.ID)
+		default:
+			r.add(e, true)
+		}
+	}
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-timer.C:
+		}
+		wait, err := r.turn(time.Now())
+		if err != nil {
+			return err
+		}
+		timer.Reset(wait)
+	}
+}
