@@ -1,0 +1,59 @@
+package view
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"mcpsnoop/internal/session"
+)
+
+// SessionRow is a session in a list of sessions.
+type SessionRow struct {
+	Header session.Header
+	Live   bool // its recorder is at work
+}
+
+// SortSessions puts the newest start first: a start never changes, so rows stay.
+// Equal ones stand by label, then by id.
+func SortSessions(rows []SessionRow) {
+	slices.SortStableFunc(rows, func(a, b SessionRow) int {
+		return cmp.Or(
+			b.Header.First.Wall.Compare(a.Header.First.Wall),
+			cmp.Compare(a.Header.Label, b.Header.Label),
+			cmp.Compare(a.Header.ID, b.Header.ID),
+		)
+	})
+}
+
+// Sessions lists sessions as seen at now.
+func Sessions(rows []SessionRow, now time.Time) *Table {
+	t := &Table{Columns: []Column{
+		{Head: "SESSION"}, {Head: "CLIENT"}, {Head: "REVISION"}, {Head: "FRAMES", Right: true}, {Head: "CALLS", Right: true},
+		{Head: "ERR", Right: true}, {Head: "LAST"}, {Head: "STATE"},
+	}}
+	for i := range rows {
+		h := &rows[i].Header
+		t.Rows = append(t.Rows, []string{
+			SessionID(h.ID), Peer(h.Client), revision(h), Count(int64(h.Counts.Frames)), Count(int64(h.Counts.Calls)),
+			Count(int64(h.Counts.Errors)), Moment(h.Last.Wall, now), stateOpen(h, rows[i].Live),
+		})
+	}
+	return t
+}
+
+// stateOpen adds to the state of a session that is over what it left open.
+func stateOpen(h *session.Header, live bool) string {
+	state := State(h, live)
+	if !live && h.Counts.Pending > 0 {
+		state += " · " + Count(int64(h.Counts.Pending)) + " open"
+	}
+	return state
+}
+
+func revision(h *session.Header) string {
+	if h.RevisionText == "" {
+		return Nothing
+	}
+	return cut(h.RevisionText)
+}

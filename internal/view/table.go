@@ -1,0 +1,72 @@
+package view
+
+import (
+	"strings"
+
+	"mcpsnoop/internal/term"
+)
+
+// Column is the head of a column and how its cells stand.
+type Column struct {
+	Head  string
+	Right bool // numbers
+}
+
+// Table is rows under heads. Cells may hold what a peer sent: [Table.Lines]
+// escapes them.
+type Table struct {
+	Columns []Column
+	Rows    [][]string
+}
+
+// Lines lays the table out, heads first, columns two blanks apart. With a width
+// above 0 (a terminal's) the last column is cut to fit; lines never end in blanks.
+func (t *Table) Lines(width int) []string {
+	rows := make([][]string, 0, len(t.Rows)+1)
+	heads := make([]string, len(t.Columns))
+	for i, c := range t.Columns {
+		heads[i] = c.Head
+	}
+	rows = append(rows, heads)
+	for _, row := range t.Rows {
+		cells := make([]string, len(t.Columns))
+		for i := range min(len(cells), len(row)) {
+			cells[i] = term.Escape(row[i])
+		}
+		rows = append(rows, cells)
+	}
+	widths := make([]int, len(t.Columns))
+	for _, row := range rows {
+		for i, cell := range row {
+			widths[i] = max(widths[i], term.Width(cell))
+		}
+	}
+	lines := make([]string, len(rows))
+	for n, row := range rows {
+		lines[n] = t.line(row, widths, width)
+	}
+	return lines
+}
+
+func (t *Table) line(row []string, widths []int, width int) string {
+	var b strings.Builder
+	at := 0
+	for i, cell := range row {
+		if i > 0 {
+			b.WriteString("  ")
+			at += 2
+		}
+		if i == len(row)-1 && width > 0 && !t.Columns[i].Right {
+			cell = term.Cut(cell, max(1, width-at))
+		}
+		pad := strings.Repeat(" ", max(0, widths[i]-term.Width(cell)))
+		if t.Columns[i].Right {
+			b.WriteString(pad)
+			pad = ""
+		}
+		b.WriteString(cell)
+		b.WriteString(pad)
+		at += widths[i]
+	}
+	return strings.TrimRight(b.String(), " ")
+}
