@@ -1,0 +1,187 @@
+package export
+
+import (
+	"errors"
+	"time"
+
+	"mcpsnoop/internal/capture"
+	"mcpsnoop/internal/session"
+	"mcpsnoop/internal/view"
+)
+
+// Log is a log that can be read again: a [capture.Log] opened for that.
+type Log interface {
+	Next(*capture.Frame) (capture.Ref, error)
+	Rewind() error
+	Fetch(capture.Ref) (*capture.Frame, error)
+}
+
+// Options of an export.
+type Options struct {
+	Now time.Time
+	// Select picks sessions; nil takes all.
+	Select func(*session.Header) bool
+	// Live says that the log is being written.
+	Live bool
+	// Temp is the directory of temporary files, "" for the system's.
+	Temp string
+}
+
+// ErrNothing says that no session is to be exported.
+var ErrNothing = errors.New("nothing to export: no session in the log")
+
+// folded is what the first pass learns.
+type folded struct {
+	o       Options
+	log     Log
+	reducer *session.Reducer
+	calls   *spool
+	chosen  []int       // sessions to export, in order
+	is      map[int]int // place in chosen
+	inOrder bool        // frames stand in the log as they are to be written
+	early   map[place]session.Message
+	notes   map[callKey]note
+}
+
+// callKey is a call of a session.
+type callKey struct {
+	session int
+	index   int32
+}
+
+// note is what a reader of single frames must be told of a call that hung or came
+// late, and on which frame: at the request, or at the answer.
+type note struct {
+	status   view.Status
+	why      string
+	atAnswer bool
+}
+
+// maxNotes bounds them; the calls themselves say the same.
+const maxNotes = 10_000
+
+func (p *folded) note(i int, c *session.Call, why *Why) {
+	if why == nil || len(p.notes) >= maxNotes {
+		return
+	}
+	n := note{why: why.First, atAnswer: c.Late}
+	switch c.State {
+	case session.StatePending:
+		n.status = view.StatusNoAnswer
+		if p.o.Live {
+			n.status = view.StatusPending
+		}
+	case session.StateAbandoned:
+		n.status = view.StatusAbandoned
+	case session.StateCancelled:
+		if !c.Late {
+			return // the cancellation says it
+		}
+	default:
+		return
+	}
+	p.notes[callKey{i, c.Index}] = n
+}
+
+// place is a message by where its frame lies.
+type place struct {
+	file    int32
+	offset  int64
+	element int32
+}
+
+func placeOf(m *session.Message) place { return place{m.Ref.File, m.Ref.Offset, m.Element} }
+
+// maxEarly bounds what is remembered of answers that stand before their requests, as
+// some recorders write them (capture.NoMono). There are few but in a log that is all
+// wrong.
+const maxEarly = 10_000
+
+// revised takes the last word on such an answer.
+func (p *folded) revised(_ int, m *session.Message) {
+	if len(p.early) < maxEarly {
+		p.early[placeOf(m)] = *m
+	}
+}
+
+// settleEarly puts the last word on an answer that stands before its request.
+func (p *folded) settleEarly(m *session.Message) {
+	if m.Outcome == session.OutcomeEarly {
+		if last, ok := p.early[placeOf(m)]; ok {
+			*m = last
+		}
+	}
+}
+
+// fold reads the log once.
+func fold(log Log, o Options) (*folded, error) {
+	calls, err := newSpool(o.Temp)
+	if err != nil {
+		return nil, err
+	}
+	p := &folded{o: o, log: log, calls: calls, is: map[int]int{}, early: map[place]session.Message{}, notes: map[callKey]note{}}
+	if err := p.read(); err != nil {
+		calls.close()
+		return nil, err
+	}
+	return p, nil
+}
+
+func (p *folded) read() error {
+	var witness view.Witness
+	var failed error
+	var r *session.Reducer
+	r = session.New(session.Options{Stats: true, Catalog: true, Revised: p.revised, Settled: func(i int, c *session.Call) {
+		why := p.why(r, i, c, witness.Testify(i, c))
+		p.note(i, c, why)
+		if err := p.calls.put(i, c, newCall(c, why)); err != nil && failed == nil {
+			failed = err
+		}
+	}})
+	order := newSequence()
+	err := session.Fold(p.log, r, func(f *capture.Frame, _ capture.Ref, st session.Step) error {
+		witness.See(f, st)
+		order.next(f)
+		return failed
+	})
+	if err = errors.Join(err, failed); err != nil {
+		return err
+	}
+	p.reducer, p.inOrder = r, order.ordered
+	for i := range r.Len() {
+		h := r.Header(i)
+		if p.o.Select == nil || p.o.Select(&h) {
+			p.is[i] = len(p.chosen)
+			p.chosen = append(p.chosen, i)
+		}
+	}
+	if len(p.chosen) == 0 {
+		return ErrNothing
+	}
+	return p.calls.flush()
+}
+
+func (p *folded) why(r *session.Reducer, i int, c *session.Call, e view.Evidence) *Why {
+	scene := view.Scene{Live: p.o.Live}
+	if c.State == session.StatePending {
+		h := r.Header(i)
+		scene.Header, scene.Upto = &h, h.Last
+	}
+	w, ok := view.WhyOf(c, scene, e)
+	if !ok {
+		return nil
+	}
+	return &Why{w.First, w.Bullets, w.Try}
+}
+
+// release lets go of what only the first part of an output needs.
+func (p *folded) release() {
+	p.close()
+	p.reducer, p.calls = nil, nil
+}
+
+func (p *folded) close() {
+	if p.calls != nil {
+		p.calls.close()
+	}
+}

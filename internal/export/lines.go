@@ -1,0 +1,64 @@
+package export
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+
+	"mcpsnoop/internal/capture"
+	"mcpsnoop/internal/jsontree"
+	"mcpsnoop/internal/session"
+)
+
+// EventWriter writes frames as they come, as NDJSON: a line {"version":1}, then an
+// [Event] a line. What is not known yet when a frame comes is not in its line.
+type EventWriter struct {
+	w     io.Writer
+	begun bool
+	line  bytes.Buffer
+	tree  jsontree.Tree
+}
+
+// NewEventWriter returns an EventWriter; each frame is one call of w.Write.
+func NewEventWriter(w io.Writer) *EventWriter { return &EventWriter{w: w} }
+
+// Frame writes a frame of that session and what it did.
+func (w *EventWriter) Frame(id string, f *capture.Frame, st session.Step) error {
+	w.line.Reset()
+	if !w.begun {
+		w.begun = true
+		fmt.Fprintf(&w.line, "{\"version\":%d}\n", FormatVersion)
+	}
+	if len(st.Messages) == 0 {
+		if err := w.event(id, f, nil); err != nil {
+			return err
+		}
+	}
+	for i := range st.Messages {
+		if err := w.event(id, f, &st.Messages[i]); err != nil {
+			return err
+		}
+	}
+	_, err := w.w.Write(w.line.Bytes())
+	return err
+}
+
+func (w *EventWriter) event(id string, f *capture.Frame, m *session.Message) error {
+	e := newEvent(f, m)
+	e.Session = id
+	if err := encode(&w.line, e); err != nil {
+		return err
+	}
+	element := int32(-1)
+	if m != nil {
+		element = m.Element
+	}
+	if raw := rawOf(&w.tree, f, element); raw != nil {
+		w.line.Truncate(w.line.Len() - 1) // the brace
+		w.line.WriteString(`,"raw":`)
+		w.line.Write(raw)
+		w.line.WriteByte('}')
+	}
+	w.line.WriteByte('\n')
+	return nil
+}

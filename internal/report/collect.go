@@ -1,0 +1,217 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+
+	"mcpsnoop/internal/capture"
+	"mcpsnoop/internal/gate"
+	"mcpsnoop/internal/jsonrpc"
+	"mcpsnoop/internal/jsontree"
+	"mcpsnoop/internal/session"
+	"mcpsnoop/internal/view"
+)
+
+// Bounds of what a check remembers in detail; counts go on beyond them.
+const (
+	keepPerSignal = 100   // in one session
+	keepInAll     = 5_000 // in one check
+)
+
+// Options of a check.
+type Options struct {
+	FailOn gate.Set // signals that fail the check
+	All    bool     // show findings of the other signals too
+	// Select picks sessions; nil takes all.
+	Select func(*session.Header) bool
+}
+
+// Collector gathers findings while a log is folded and forgotten. Its Settled belongs
+// into [session.Options], Step is called with each frame after it was applied, Report
+// at the end.
+type Collector struct {
+	o        Options
+	witness  view.Witness
+	sessions []*kept // by index of the session, nil where nothing was found
+	left     int     // of keepInAll
+	tree     jsontree.Tree
+	early    map[capture.Ref]stray // errors that may answer a request still to come
+}
+
+// stray is a message that belongs to no call, and its session.
+type stray struct {
+	session int
+	message session.Message
+}
+
+// kept is what is remembered of one session.
+type kept struct {
+	left     *int
+	findings []Finding
+	pending  []waiting
+	listed   [16]int // by signal
+	more     [16]int
+}
+
+// waiting is a call that was never answered; its sentence needs the end of the
+// session.
+type waiting struct {
+	call     session.Call
+	evidence view.Evidence
+}
+
+// NewCollector returns a collector for one fold of one log.
+func NewCollector(o Options) *Collector {
+	return &Collector{o: o, left: keepInAll, early: map[capture.Ref]stray{}}
+}
+
+func (c *Collector) session(i int) *kept {
+	for len(c.sessions) <= i {
+		c.sessions = append(c.sessions, nil)
+	}
+	if c.sessions[i] == nil {
+		c.sessions[i] = &kept{left: &c.left}
+	}
+	return c.sessions[i]
+}
+
+// room says whether another finding of that signal may be remembered, and counts it.
+func (k *kept) room(s gate.Signal) bool {
+	if k.listed[s] >= keepPerSignal || *k.left <= 0 {
+		k.more[s]++
+		return false
+	}
+	k.listed[s]++
+	*k.left--
+	return true
+}
+
+func (k *kept) add(f Finding) {
+	if k.room(f.Signal) {
+		k.findings = append(k.findings, f)
+	}
+}
+
+// Step notes what a frame did, as far as it concerns no call: those are judged when
+// they are settled.
+func (c *Collector) Step(f *capture.Frame, st session.Step) {
+	c.witness.See(f, st)
+	for i := range st.Messages {
+		switch m := &st.Messages[i]; {
+		case m.Outcome == session.OutcomeBad:
+			c.add(st.Session, gate.Invalid, m, func() string { return view.NotMCP(f) })
+		case m.Call >= 0:
+		case m.Outcome == session.OutcomeError:
+			c.add(st.Session, gate.Error, m, func() string { return c.witness.HTTPFailure(f) })
+		case m.Outcome == session.OutcomeUnmatched && c.carriesError(f, m):
+			c.unmatched(stray{st.Session, *m})
+		case m.Outcome == session.OutcomeEarly && len(c.early) < keepInAll && c.carriesError(f, m):
+			c.early[m.Ref] = stray{st.Session, *m}
+		}
+	}
+}
+
+func (c *Collector) unmatched(s stray) {
+	c.add(s.session, gate.Error, &s.message, func() string { return view.Unmatched(&s.message) })
+}
+
+// add remembers a finding at a message, if there is room for it.
+func (c *Collector) add(i int, s gate.Signal, m *session.Message, text func() string) {
+	if k := c.session(i); k.room(s) {
+		k.findings = append(k.findings, Finding{Signal: s, Seq: m.Ref.Seq, At: m.At, Text: text()})
+	}
+}
+
+func (c *Collector) carriesError(f *capture.Frame, m *session.Message) bool {
+	if m.Kind != jsonrpc.Response || f.Form != capture.Raw || c.tree.Parse(f.Payload) != nil {
+		return false
+	}
+	return view.Element(c.tree.Root(), m.Element).Get("error").Exists()
+}
+
+// Settled takes a call that nothing can change any more.
+func (c *Collector) Settled(i int, call *session.Call) {
+	delete(c.early, call.Response)
+	e := c.witness.Testify(i, call)
+	if call.Errored {
+		if k := c.session(i); k.room(gate.Error) {
+			k.findings = append(k.findings, failure(call))
+		}
+	}
+	switch {
+	case call.Late:
+		if k := c.session(i); k.room(gate.LateResult) {
+			why, _ := view.WhyOf(call, view.Scene{}, e)
+			k.findings = append(k.findings, Finding{
+				Signal: gate.LateResult, Seq: call.Response.Seq, At: call.End,
+				Text: view.Call(call) + ": " + why.First,
+			})
+		}
+	case call.State == session.StatePending && call.Dir == capture.C2S:
+		if k := c.session(i); k.room(gate.Pending) {
+			k.pending = append(k.pending, waiting{cloneCall(call), e})
+		}
+	}
+}
+
+func failure(call *session.Call) Finding {
+	f := Finding{Signal: gate.Error, Seq: call.Response.Seq, At: call.End, Text: view.Call(call) + ": " + view.Failure(call)}
+	if f.Seq == 0 {
+		f.Seq = call.Request.Seq
+	}
+	return f
+}
+
+// cloneCall copies a call, whose memory is used again, as far as its sentence needs it.
+func cloneCall(c *session.Call) session.Call {
+	out := *c
+	if p := c.Progress; p != nil {
+		progress := *p
+		out.Progress = &progress
+	}
+	out.Legs = slices.Clone(c.Legs)
+	out.Cancel, out.Task, out.Stream = nil, nil, nil
+	return out
+}
+
+// Report gives what was found, once the reducer has been told that no frame follows.
+func (c *Collector) Report(r *session.Reducer) *Check {
+	for _, s := range c.early {
+		c.unmatched(s)
+	}
+	clear(c.early)
+	check := &Check{FailOn: c.o.FailOn, All: c.o.All}
+	for i := range r.Len() {
+		snapshot := r.Snapshot(i)
+		h := &snapshot.Header
+		if c.o.Select != nil && !c.o.Select(h) {
+			continue
+		}
+		k := c.session(i)
+		k.collectGaps(snapshot.Gaps)
+		k.more[gate.Incomplete] += snapshot.MoreGaps
+		for j := range k.pending {
+			k.findings = append(k.findings, k.pending[j].finding(h))
+		}
+		// What was counted and not seen here, as an error that stood before its
+		// request, is at least not kept quiet.
+		k.more[gate.Error] = max(k.more[gate.Error], h.Counts.Errors-k.listed[gate.Error])
+		s := Session{ID: h.ID, Frames: h.Counts.Frames, Signals: gate.CountsOf(&h.Counts), Missing: h.Counts.Missing, Findings: k.findings}
+		for signal, n := range k.more {
+			if n > 0 {
+				s.More = append(s.More, More{gate.Signal(signal), n})
+			}
+		}
+		order(s.Findings, c.o.FailOn)
+		check.Sessions = append(check.Sessions, s)
+	}
+	return check
+}
+
+func (w *waiting) finding(h *session.Header) Finding {
+	why, _ := view.WhyOf(&w.call, view.SceneOf(h), w.evidence)
+	return Finding{
+		Signal: gate.Pending, Seq: w.call.Request.Seq, At: w.call.Start,
+		Text: fmt.Sprintf("%s: open %s to the last frame; %s", view.Call(&w.call), view.Duration(h.Last.Sub(w.call.Start)), why.First),
+	}
+}
