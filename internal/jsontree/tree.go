@@ -69,16 +69,22 @@ type Tree struct {
 // and so do escapes of lone surrogates ("\ud83d"): JavaScript writes them for strings
 // cut inside an emoji, and every peer reads them.
 func Check(text []byte) error {
-	if !jsontext.Value(text).IsValid(allowDuplicates) {
-		// Half a surrogate pair is invalid UTF-8 to jsontext, to others it is not.
-		if !utf8.Valid(text) || !jsontext.Value(text).IsValid(allowDuplicates, allowSurrogates) {
-			return refusal(text)
-		}
+	if !valid(text) {
+		return refusal(text)
 	}
 	if Deep(text) {
 		return ErrDepth
 	}
 	return nil
+}
+
+func valid(text []byte) bool {
+	if len(text) >= longText {
+		return validLong(text)
+	}
+	// Half a surrogate pair is invalid UTF-8 to jsontext, to others it is not.
+	return jsontext.Value(text).IsValid(allowDuplicates) ||
+		utf8.Valid(text) && jsontext.Value(text).IsValid(allowDuplicates, allowSurrogates)
 }
 
 // What jsontext is told to pass. Surrogates come with bytes that are not UTF-8,
