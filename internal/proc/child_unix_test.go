@@ -56,7 +56,7 @@ func readLine(t *testing.T, r *bufio.Reader) string {
 // waitGone waits until a process has ended or is a zombie.
 func waitGone(t *testing.T, pid int) {
 	t.Helper()
-	deadline := time.Now().Add(5 * time.Second)
+	deadline := time.Now().Add(2 * time.Minute)
 	for time.Now().Before(deadline) {
 		if err := syscall.Kill(pid, 0); errors.Is(err, syscall.ESRCH) {
 			return

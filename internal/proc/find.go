@@ -25,6 +25,7 @@ type StartError struct {
 	Err    error
 }
 
+// Error says what was looked for, and where.
 func (e *StartError) Error() string {
 	if e.Code == ExitNotFound {
 		return fmt.Sprintf("start server: no program %q: looked %s", e.Name, e.Looked)
@@ -32,6 +33,7 @@ func (e *StartError) Error() string {
 	return fmt.Sprintf("start server: cannot run %q: %s: %v", e.Name, e.Looked, e.Err)
 }
 
+// Unwrap returns the cause.
 func (e *StartError) Unwrap() error { return e.Err }
 
 // find returns the path of the program that name stands for, as execvp would.

@@ -20,6 +20,7 @@ type Kernel interface {
 	Boot() (string, error)
 	// Parent returns the id of our own parent.
 	Parent() int
+	// Process returns what is known of a running process.
 	Process(pid int) (Process, error)
 	// Contained reports whether process 1 is a program of somebody's choice, as in
 	// a container, and not the system's own.
