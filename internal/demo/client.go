@@ -10,7 +10,7 @@ import (
 )
 
 // limit bounds a whole demo: it takes about two seconds where nothing is wrong.
-const limit = 6 * time.Second
+const limit = 10 * time.Second
 
 // revision is asked for by name: it begins with initialize, as most sessions
 // that people look at today do.

@@ -16,7 +16,7 @@ import (
 )
 
 // exitWithin is how long a server whose stdin we closed may take to end.
-const exitWithin = 2 * time.Second
+const exitWithin = 5 * time.Second
 
 // process is a server process as an MCP transport and connection.
 //
