@@ -27,7 +27,7 @@ lint:
 	$(STATICCHECK) -tags e2e ./e2e
 
 race:
-	$(GO) test -race ./...
+	GORACE=atexit_sleep_ms=0 $(GO) test -race ./...
 
 cross:
 	@set -e; for t in $(OTHERS); do echo "build $$t"; \
