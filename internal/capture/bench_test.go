@@ -13,9 +13,9 @@ import (
 // sample is a frame whose line is about 450 B long.
 func sample() *Frame {
 	return &Frame{
-		Tap: "server-0-1000-a129abed2903", Label: "server-0", Seq: 20, Time: time.Date(2026, 1, 1, 0, 0, 0, 99062123, time.UTC), Mono: 99062 * time.Microsecond,
+		Tap: "files-4711-0c1d2e3f4a5b", Label: "server-0", Seq: 20, Time: time.Date(2026, 1, 1, 0, 0, 0, 99062123, time.UTC), Mono: 99062 * time.Microsecond,
 		Dir: C2S, Transport: Stdio, Form: Unjudged, Size: 281,
-		Payload: []byte(`{"jsonrpc":"2.0","id":8,"method":"tools/call","params":{"name":"list_directory","arguments":{"path":"/home/user/projects/some/where","pattern":"**/*.go","text":"plain words, tab\tquote\"back\\0123456789abcdef plain words naïve 漢字 abcdef"},"_meta":{"progressToken":"tok-8"}}}`),
+		Payload: []byte(`{"jsonrpc":"2.0","id":8,"method":"tools/call","params":{"name":"look_up","arguments":{"path":"/home/user/projects/some/where","pattern":"**/*.go","text":"caf\u00e9 \/ 3 < 4 & 5, Ωμέγα, 東京 🚲 \t \"so\" \\ and on caf\u00e9 \/ 3 < 4 & 5, Ωμέγα, 東京 🚲 \t \"so\" \\ and on"},"_meta":{"progressToken":"tok-8"}}}`),
 	}
 }
 
@@ -24,7 +24,7 @@ func httpSample() *Frame {
 	f.Transport, f.Conn, f.Exchange, f.MCPSession = HTTP, "127.0.0.1:51405", 7, "e1f20a3b4c5d6e7f"
 	f.HTTP = &HTTPFacts{Verb: "POST", Path: "/mcp", Request: map[string]string{
 		"accept": "application/json, text/event-stream", "content-type": "application/json", "mcp-session-id": "e1f20a3b4c5d6e7f",
-		"mcp-method": "tools/call", "mcp-name": "list_directory", "mcp-protocol-version": "2026-07-28", "mcp-param-region": "eu", "host": "localhost:3000",
+		"mcp-method": "tools/call", "mcp-name": "look_up", "mcp-protocol-version": "2026-07-28", "mcp-param-region": "eu", "host": "localhost:3000",
 	}}
 	return f
 }

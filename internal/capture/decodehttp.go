@@ -81,6 +81,8 @@ func (d *httpDecoder) member(name []byte, v jsontree.Node) error {
 		return members(v, d.sseMember)
 	case "closed_by":
 		return d.string(v, &d.facts.ClosedBy)
+	case "error":
+		return d.string(v, &d.facts.Error)
 	}
 	return nil
 }
@@ -104,6 +106,10 @@ func (d *httpDecoder) sseMember(name []byte, v jsontree.Node) error {
 		return intNode(v, &d.sse.Retry)
 	case "data":
 		return d.string(v, &d.sse.Data)
+	case "comment":
+		return d.string(v, &d.sse.Comment)
+	case "rewritten":
+		return d.string(v, &d.sse.Rewritten)
 	}
 	return nil
 }

@@ -50,7 +50,7 @@ func encoded(t *testing.T) map[string]bool {
 	code := 0
 	notes := NewNotes(StartInfo{1, "t", 1, "h", []string{"c"}, "w", 1, &Client{"h", 1, "s", "n", "w", []Process{{1, "s", "n"}}}, "l", "t"})
 	base := Frame{Tap: "t", Label: "l", Seq: 1, Dir: C2S, Transport: HTTP, Kind: Other, Size: 1, EOL: CRLF, Flags: ^Flags(0), Conn: "c", Exchange: 1, MCPSession: "m",
-		HTTP: &HTTPFacts{"v", "p", "q", 200, map[string]string{"mcp-method": "m", "mcp-name": "n", "mcp-protocol-version": "v", "mcp-param-a": Redaction}, map[string]string{"www-authenticate": "a"}, &SSEEvent{"i", "e", "d", 1}, "c"}}
+		HTTP: &HTTPFacts{"v", "p", "q", 200, map[string]string{"mcp-method": "m", "mcp-name": "n", "mcp-protocol-version": "v", "mcp-param-a": Redaction}, map[string]string{"www-authenticate": "a"}, &SSEEvent{"i", "e", "d", 1, "c", "r"}, "c", "e"}}
 	for prefix, set := range map[string]func(*Frame){
 		"": func(f *Frame) {}, " ": func(f *Frame) { f.Dir = S2C }, "  ": func(f *Frame) { f.Form, f.Flags = Raw, 0; f.Payload = []byte("1") },
 		"   ": func(f *Frame) { f.Form = Text }, "    ": func(f *Frame) { f.Form = Bytes },

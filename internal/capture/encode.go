@@ -222,9 +222,12 @@ func appendHTTP(dst []byte, h *HTTPFacts) []byte {
 		if e.Retry != 0 {
 			dst = strconv.AppendInt(append(dst, `,"retry":`...), e.Retry, 10)
 		}
-		dst = append(dropComma(appendNonEmpty(dst, `,"data":`, e.Data), at), '}')
+		dst = appendNonEmpty(dst, `,"data":`, e.Data)
+		dst = appendNonEmpty(dst, `,"comment":`, e.Comment)
+		dst = append(dropComma(appendNonEmpty(dst, `,"rewritten":`, e.Rewritten), at), '}')
 	}
 	dst = appendNonEmpty(dst, `,"closed_by":`, h.ClosedBy)
+	dst = appendNonEmpty(dst, `,"error":`, h.Error)
 	return append(dropComma(dst, at), '}')
 }
 

@@ -40,7 +40,7 @@ const (
 	Start                // first frame of a tap
 	HTTPHead             // an HTTP request or response without a body, or an SSE event without a message
 	Open                 // an event stream opened
-	Close                // an event stream closed, see HTTPFacts.ClosedBy
+	Close                // an event stream closed, or a response ended early, see HTTPFacts.ClosedBy
 	Gap                  // frames were dropped here
 	Clock                // wall clock and monotonic clock parted
 	End                  // last frame of a tap
@@ -122,12 +122,15 @@ type HTTPFacts struct {
 	Request, Response map[string]string // allow-listed headers, repeated lines joined by ", "
 	SSE               *SSEEvent
 	ClosedBy          string // on Close: "client", "server" or "upstream" (not known which)
+	Error             string // why the tap answered itself (502), or what broke a response off
 }
 
 // SSEEvent is what an event-stream event says beside its message.
 type SSEEvent struct {
 	ID, Event, Data string
-	Retry           int64 // milliseconds, 0 if absent
+	Retry           int64  // milliseconds, 0 if absent
+	Comment         string // lines that begin with a colon, joined by \n
+	Rewritten       string // the data that the tap sent on in the place of Data, if it did
 }
 
 // Clone returns a frame that owns all its memory.

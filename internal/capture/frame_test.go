@@ -33,6 +33,7 @@ func genHTTP() *rapid.Generator[*HTTPFacts] {
 		h := &HTTPFacts{
 			Verb: genText().Draw(t, "verb"), Path: genText().Draw(t, "path"), Query: genText().Draw(t, "query"),
 			Status: rapid.IntRange(0, 999).Draw(t, "status"), ClosedBy: genText().Draw(t, "closed_by"),
+			Error:   genText().Draw(t, "error"),
 			Request: headers.Draw(t, "request"), Response: headers.Draw(t, "response"),
 		}
 		if len(h.Request) == 0 {
@@ -42,7 +43,7 @@ func genHTTP() *rapid.Generator[*HTTPFacts] {
 			h.Response = nil
 		}
 		if rapid.Bool().Draw(t, "sse") {
-			h.SSE = &SSEEvent{genText().Draw(t, "id"), genText().Draw(t, "event"), genText().Draw(t, "data"), rapid.Int64().Draw(t, "retry")}
+			h.SSE = &SSEEvent{genText().Draw(t, "id"), genText().Draw(t, "event"), genText().Draw(t, "data"), rapid.Int64().Draw(t, "retry"), genText().Draw(t, "comment"), genText().Draw(t, "rewritten")}
 		}
 		return h
 	})

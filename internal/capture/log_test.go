@@ -64,7 +64,8 @@ func base(got []string) string {
 func opened(t *testing.T, o Options, text string) map[string]*Log {
 	t.Helper()
 	logs := make(map[string]*Log)
-	for name, text := range map[string]string{"plain": text, "gzip": gz(text), "zstd": zst(text), "two gzip members": gz(text[:len(text)/2]) + gz(text[len(text)/2:])} {
+	for name, text := range map[string]string{"plain": text, "gzip": gz(text), "zstd": zst(text), "two gzip members": gz(text[:len(text)/2]) + gz(text[len(text)/2:]),
+		"skippable first": "\x50\x2a\x4d\x18\x04\x00\x00\x00abcd" + zst(text), "two zstd frames": zst(text[:len(text)/2]) + zst(text[len(text)/2:])} {
 		l, err := OpenLog(o, file(t, "x.jsonl", text))
 		if err != nil {
 			t.Fatal(name, err)

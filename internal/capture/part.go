@@ -104,12 +104,17 @@ func compressed(r io.Reader) bool {
 		n, _ := io.ReadFull(r, head)
 		head = head[:n]
 	}
-	return len(head) >= 2 && string(head[:2]) == gzipMagic || string(head) == zstdMagic
+	switch {
+	case len(head) >= 2 && string(head[:2]) == gzipMagic, string(head) == zstdMagic:
+		return true
+	}
+	return len(head) == 4 && head[0]&0xf0 == 0x50 && string(head[1:]) == skipMagic
 }
 
 const (
 	gzipMagic = "\x1f\x8b"
 	zstdMagic = "\x28\xb5\x2f\xfd"
+	skipMagic = "\x2a\x4d\x18" // behind 0x50 to 0x5f: a frame to be skipped, with which parallel zstd begins
 )
 
 // decompress returns a reader of what r holds compressed. It fails on reading, not here.

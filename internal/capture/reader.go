@@ -105,7 +105,7 @@ func (r *Reader) Next(f *Frame) (Ref, error) {
 		}
 		at, n := r.offset, len(line)
 		r.consume(n, whole)
-		if len(bytes.TrimLeft(line, " \t\r")) == 0 {
+		if n == 0 || line[0] != '{' && len(bytes.TrimLeft(line, " \t\r")) == 0 {
 			continue
 		}
 		if err := r.o.Decoder.Decode(line, f); err != nil {

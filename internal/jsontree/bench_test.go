@@ -7,9 +7,9 @@ import (
 
 // line is a log line as we write it, request a message as peers write it.
 const (
-	request = `{"jsonrpc":"2.0","id":8,"method":"tools/call","params":{"name":"list_directory","arguments":{"path":"/home/me/src","depth":2,"hidden":false},"_meta":{"progressToken":8,"io.modelcontextprotocol/protocolVersion":"2026-07-28","traceparent":"00-70289e6fadb5"}}}`
-	line    = `{"session_id":"server-0-1000-a129abed2903","server_label":"server-0","seq":20,"ts":"2026-01-01T00:00:00.099062Z","direction":"c2s","transport":"stdio","raw":` +
-		`{"jsonrpc":"2.0","id":8,"method":"tools/call","params":{"name":"list_directory","arguments":{"text":"\u00e9\/<a href='x'>&amp;</a> naïve 漢字 😀 tab\tquote\"back\\0123456789abcdefplain words \u00e9\/<a href='x'>&amp;</a> naïve 漢字 😀 tab\tquote\"back\\0123456789abcdefplain words \u00e9\/.."}}}}`
+	request = `{"jsonrpc":"2.0","id":8,"method":"tools/call","params":{"name":"look_up","arguments":{"path":"/home/me/src","depth":2,"hidden":false},"_meta":{"progressToken":8,"io.modelcontextprotocol/protocolVersion":"2026-07-28","traceparent":"00-70289e6fadb5"}}}`
+	line    = `{"session_id":"files-4711-0c1d2e3f4a5b","server_label":"files","seq":20,"ts":"2026-11-30T19:42:03.810375Z","direction":"c2s","transport":"stdio","raw":` +
+		`{"jsonrpc":"2.0","id":8,"method":"tools/call","params":{"name":"look_up","arguments":{"text":"caf\u00e9 \/ 3 < 4 & 5, Ωμέγα, 東京 🚲 \t \"so\" \\ and on caf\u00e9 \/ 3 < 4 & 5, Ωμέγα, 東京 🚲 \t \"so\" \\ and on caf\u00e9 \/ 3 < 4 & 5, Ωμέγα, 東京 🚲 \t \"so\" \\ and on caf\u00e9 \/ 3 < 4 & 5, Ωμέγα, 東京 🚲 \t \"so\" \\ and on "}}}}`
 )
 
 var benchTexts = []struct {

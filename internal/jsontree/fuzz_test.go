@@ -15,7 +15,7 @@ var seeds = []string{
 	`{}`, `[]`, `null`, `true`, `false`, `0`, `-1.5e+3`, `""`, ` { "a" : [ 1 , "b" , { } ] } `, `{"a":1,"a":2}`, `{"a":1,"\u0061":2}`,
 	`"\ud83d\ude00"`, `"\ud83d"`, `{"\udc00":"\udc00"}`, `"\\\"\/\b\f\n\r\t"`, `[[[[]]]]`, `[1e400,0.1,100e-2,9007199254740993.0]`,
 	"\"\xff\"", `{"a":`, `{"a":1,}`, `01`, `{"":{"":[]},"":""}`, `"` + strings.Repeat("x", 40) + `\n` + strings.Repeat("y", 40) + `"`,
-	`{"jsonrpc":"2.0","id":8,"method":"tools/call","params":{"name":"list","arguments":{"text":"\u00e9\/<a> naïve 漢字 😀"}}}`,
+	`{"jsonrpc":"2.0","id":8,"method":"tools/call","params":{"name":"list","arguments":{"text":"caf\u00e9 \/ 3 < 4 & 5, Ωμέγα, 東京 🚲 \t \"so\" \\ and on"}}}`,
 	"\ufeff{}", `{} {}`, `[{"x":1,"y":{"x":1,"x":2}}]`, `"a` + "\u2028" + `"`,
 }
 

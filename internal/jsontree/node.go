@@ -130,13 +130,16 @@ func (n Node) StrBytes() ([]byte, bool) {
 	return n.unquoted(), true
 }
 
-// Float returns the value of a number.
+// Float returns the value of a number, false beyond what a float64 can hold.
 func (n Node) Float() (float64, bool) {
 	if n.Kind() != Number {
 		return 0, false
 	}
 	v, err := strconv.ParseFloat(string(n.Text()), 64)
-	return v, err == nil
+	if err != nil {
+		return 0, false // not the infinity that comes with the error
+	}
+	return v, true
 }
 
 // Bool returns the value and whether n is a boolean at all.

@@ -91,7 +91,7 @@ func FuzzScanner(f *testing.F) {
 }
 
 func BenchmarkScanner(b *testing.B) {
-	line := []byte(`{"session_id":"server-0-1000-a129abed2903","server_label":"server-0","seq":20,"ts":"2026-01-01T00:00:00.099062Z","direction":"c2s","transport":"stdio","raw":{"jsonrpc":"2.0","id":8,"method":"tools/call","params":{"name":"list_directory","arguments":{"text":"` + strings.Repeat(`\u00e9\/<a href='x'>&amp;</a> naïve 漢字 tab\tquote\"back\\0123456789abc`, 3) + `"}}}}`)
+	line := []byte(`{"session_id":"files-4711-0c1d2e3f4a5b","server_label":"files","seq":20,"ts":"2026-11-30T19:42:03.810375Z","direction":"c2s","transport":"stdio","raw":{"jsonrpc":"2.0","id":8,"method":"tools/call","params":{"name":"look_up","arguments":{"text":"` + strings.Repeat(`caf\u00e9 \/ 3 < 4 & 5, Ωμέγα, 東京 🚲 \t \"so\" \\ and on`, 3) + `"}}}}`)
 	var s Scanner
 	b.SetBytes(int64(len(line)))
 	b.ReportAllocs()

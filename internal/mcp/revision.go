@@ -86,6 +86,10 @@ func HasHandshake(r Revision) bool { return Legacy.Has(r) }
 // capabilities in _meta, and nothing is remembered between requests.
 func PerRequest(r Revision) bool { return r == V2026_07_28 }
 
+// ClosingCancels reports whether a client that closes the HTTP response to a request
+// gives that request up; before, it may come back for the answer.
+func ClosingCancels(r Revision) bool { return r == V2026_07_28 }
+
 // HasBatch reports whether a JSON-RPC batch is legal.
 func HasBatch(r Revision) bool { return r == V2025_03_26 }
 

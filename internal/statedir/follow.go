@@ -77,7 +77,7 @@ func (w *Follower) Run(ctx context.Context, handle func(*Event) error) error {
 		switch e := &w.Logs[i]; {
 		case len(e.Paths) == 0:
 			return fmt.Errorf("follow log %q: it has no files", e.ID)
-		case e.packed():
+		case e.Packed():
 			return fmt.Errorf("follow log %q: it is compressed", e.ID)
 		default:
 			r.add(e, true)

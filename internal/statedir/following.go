@@ -127,7 +127,7 @@ func (r *following) reconcile() {
 	for i := range r.listing.Logs {
 		listed[r.listing.Logs[i].ID] = &r.listing.Logs[i]
 	}
-	wanted := func(e *Entry) bool { return !e.packed() && (r.Want == nil || r.Want(e)) }
+	wanted := func(e *Entry) bool { return !e.Packed() && (r.Want == nil || r.Want(e)) }
 	r.logs = slices.DeleteFunc(r.logs, func(f *followed) bool {
 		e := listed[f.ID]
 		if f.fixed && e != nil && e.Paths[0] == f.Paths[0] {

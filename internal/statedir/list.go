@@ -63,8 +63,8 @@ func (e *Entry) add(path string, info fs.FileInfo) {
 	}
 }
 
-// packed reports whether any part is compressed.
-func (e *Entry) packed() bool {
+// Packed reports whether any part is compressed. Such a log does not grow.
+func (e *Entry) Packed() bool {
 	return slices.ContainsFunc(e.Paths, func(path string) bool {
 		return slices.Contains(packedExts, filepath.Ext(path))
 	})

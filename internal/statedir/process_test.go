@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"go.uber.org/goleak"
 )
 
 // Tests that need a second process run this binary again in one of these roles,
@@ -76,7 +78,7 @@ func floodLine(pid, i int) string {
 func TestMain(m *testing.M) {
 	role := os.Getenv(roleVar)
 	if role == "" {
-		os.Exit(m.Run())
+		goleak.VerifyTestMain(m)
 	}
 	if err := roles[role](os.Getenv(fileVar)); err != nil {
 		fmt.Fprintln(os.Stderr, role+":", err)

@@ -16,7 +16,7 @@ func TestEscape(t *testing.T) {
 		"a\nb\rc\td":                    `a\nb\rc\td`,
 		"\x00\x07\x08\x0b\x7f":          `\u{0}\u{7}\u{8}\u{b}\u{7f}`,
 		"\u0085\u009b":                  `\u{85}\u{9b}`,
-		"naïve 漢字 😀":                    "naïve 漢字 😀",
+		"Ωμέγα 東京 🚲":                    "Ωμέγα 東京 🚲",
 		"e\u0301":                       "e\u0301",
 		"non\u00a0breaking":             "non\u00a0breaking",
 		"zero\u200bwidth\ufeff":         `zero\u{200b}width\u{feff}`,
