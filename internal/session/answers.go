@@ -11,7 +11,7 @@ import (
 func (s *conversation) response(e *event) {
 	s.counts.Responses++
 	asked := answering(e.f.Dir)
-	e.id = s.idHash(e.m, asked)
+	e.id = s.r.idHash(e.m, asked)
 	c := s.find(e.id, e.who)
 	if c == nil {
 		s.stray(e)
@@ -31,7 +31,7 @@ func (s *conversation) answer(e *event, c *call) {
 		s.late(e, c)
 	case c.State == StateFailed: // refused by an HTTP status, here comes the body
 		s.refusedBody(e, c)
-	case e.m.Error.Exists():
+	case present(e.m.Error):
 		s.answered(e, c)
 		s.failed(e, c)
 		s.settle(c, fateAnswered)
@@ -104,6 +104,9 @@ func (s *conversation) firstText(content jsontree.Node) string {
 func (s *conversation) failed(e *event, c *call) {
 	s.setState(c, StateFailed)
 	s.errorOf(c, e.m.Error)
+	if refuses(e.f) {
+		c.Status = e.msg.Status
+	}
 	switch {
 	case c.expects():
 		c.Expected = true
@@ -133,6 +136,12 @@ func (c *call) expects() bool {
 	switch c.ErrorCode {
 	case mcp.MethodNotFound, mcp.InvalidParams, mcp.UnsupportedVersion:
 		return true
+	case mcp.HeaderMismatch, mcp.MissingClientCapability: // from one who knows it
+		return false
+	}
+	switch c.Status { // how servers of the older protocol refuse a POST that they do not know
+	case 400, 404, 405:
+		return true
 	}
 	return false
 }
@@ -143,8 +152,10 @@ func (s *conversation) effects(e *event, c *call, r *result) {
 		return
 	}
 	s.revisions.accepted(c)
+	s.party.accepted = true
 	switch c.Method {
 	case methodInitialize:
+		s.party.greeted = true
 		s.peers.initialized(r)
 		s.revisions.initialized(r)
 		if s.revisions.negotiated != mcp.NoRevision && c.Revision == mcp.NoRevision {
@@ -169,7 +180,7 @@ func (s *conversation) late(e *event, c *call) {
 	c.Late = true
 	c.End, c.endAt = e.at, e.index
 	s.counts.Late++
-	if e.m.Error.Exists() {
+	if present(e.m.Error) {
 		s.errorOf(c, e.m.Error)
 		if !c.expects() {
 			s.fail(c)
@@ -193,17 +204,24 @@ func (s *conversation) stray(e *event) {
 		return
 	}
 	key, fate, index := s.fateOf(e.id, e.who)
-	if e.f.Mono == capture.NoMono && (fate == fateNone || fate == fateAnswered || fate == fateClosed) && s.hold(e, fate, index) {
+	if s.mayBeEarly(e) && (fate == fateNone || fate == fateAnswered || fate == fateClosed) && s.hold(e, fate, index) {
 		e.msg.Outcome = OutcomeEarly
 		return
 	}
 	s.strayed(e, key, fate, index)
 }
 
+// mayBeEarly reports whether the request that an answer belongs to may still come:
+// some recorders number a frame after forwarding it, and an HTTP server may answer
+// before the last byte of the request has come.
+func (s *conversation) mayBeEarly(e *event) bool {
+	return e.f.Mono == capture.NoMono || e.x != nil && e.f.Dir == capture.S2C && !e.x.asked && !e.x.other
+}
+
 // strayed says what an answer is for which no open call waits, by what is
 // remembered of its id.
 func (s *conversation) strayed(e *event, key uint64, f fate, index int32) {
-	failed := e.m.Kind == jsonrpc.Response && e.m.Error.Exists()
+	failed := e.m.Kind == jsonrpc.Response && present(e.m.Error)
 	toolError := false
 	if f == fateCancelled || f == fateOpen {
 		toolError, _ = e.m.Result.Get("isError").Bool()

@@ -91,6 +91,11 @@ func BenchmarkShapes(b *testing.B) {
 			`>[http x=%[1]d conn=a sess=S] ask %[1]d tools/call {"name":"x","arguments":{"a":1}}`,
 			`<[http x=%[1]d conn=a sess=S status=200] ok %[1]d {"content":[]}`,
 		}},
+		{"http stateless", []string{
+			`#[http x=%[1]d conn=a verb=POST path=/mcp] http`,
+			`>[http x=%[1]d conn=a verb=POST path=/mcp] ask %[1]d tools/call {"name":"x","arguments":{"a":1},` + meta + `}`,
+			`<[http x=%[1]d conn=a status=200] ok %[1]d {"resultType":"complete","content":[]}`,
+		}},
 		{"notifications", []string{`< note notifications/message {"level":"info","data":"%[1]d"}`}},
 	}
 	for _, shape := range shapes {

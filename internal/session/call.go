@@ -41,6 +41,7 @@ type Call struct {
 	Start     Instant
 	End       Instant // of the answer, else of what ended it; zero while open
 	Cancel    *Cancel
+	Cut       *Cut // nil unless the response that was to bring the answer ended before it
 	Late      bool
 	ErrorCode int64
 	ErrorText string  // message of the error, or first text of a tool's error; cut at 300 bytes
@@ -64,7 +65,28 @@ type Cancel struct {
 	Seq    uint64
 	At     Instant
 	Reason string // as sent, cut at 200 bytes
+	Closed bool   // not by a notification: the client closed the HTTP response
 }
+
+// Cut is the end of the HTTP response on which an answer was to come, before it came.
+// The answer may still come on another.
+type Cut struct {
+	Seq    uint64
+	At     Instant
+	Silent time.Duration // since the last byte before
+	By     Closer
+}
+
+// Closer is who ended an HTTP response.
+type Closer uint8
+
+// Who did.
+const (
+	ByUnknown Closer = iota
+	ByClient
+	ByServer
+	ByUpstream // something on the server's side
+)
 
 // Progress is the last progress a call reported.
 type Progress struct {
@@ -173,7 +195,7 @@ func (c *Call) Asked() bool {
 // Clone returns a copy that shares nothing with c.
 func (c *Call) Clone() Call {
 	own := *c
-	own.Cancel, own.Progress, own.Task, own.Stream = clone(c.Cancel), clone(c.Progress), clone(c.Task), clone(c.Stream)
+	own.Cancel, own.Cut, own.Progress, own.Task, own.Stream = clone(c.Cancel), clone(c.Cut), clone(c.Progress), clone(c.Task), clone(c.Stream)
 	own.Legs = slices.Clone(c.Legs)
 	return own
 }

@@ -15,7 +15,7 @@ type calls struct {
 	seen   seen             // fates of ids that are in open no longer
 }
 
-// Limits of what is held at once. Real sessions stay far below; beyond, the oldest
+// Limits of what is held at once, in all sessions. Real ones stay far below; beyond, the oldest
 // is let go of and only its fate is remembered.
 const (
 	maxLive   = 8192
@@ -27,7 +27,7 @@ func (s *conversation) request(e *event) {
 	s.counts.Requests++
 	p := &s.r.params
 	*p = pickParams(e.m.Params)
-	e.id = s.idHash(e.m, e.f.Dir)
+	e.id = s.r.idHash(e.m, e.f.Dir)
 	e.target, e.msg.Target = s.targetOf(e.m.Method, p)
 	e.msg.Revision = s.revisions.of(e.f, p.meta.protocol)
 	switch {
@@ -54,15 +54,16 @@ func (s *conversation) request(e *event) {
 	if s.early.waiting() {
 		s.pairEarly(e)
 	}
+	s.refuseLate(e, c)
 }
 
 // idHash hashes an id as asked in a direction; 0 for no id and for null, by which
 // nothing can be found.
-func (s *conversation) idHash(m *jsonrpc.Message, asked capture.Dir) uint64 {
+func (r *Reducer) idHash(m *jsonrpc.Message, asked capture.Dir) uint64 {
 	if m.ID == nil || m.Defects.Has(jsonrpc.NullID) {
 		return 0
 	}
-	return s.r.hash(jsonrpc.IDKey(m.ID)) ^ sideOf(asked)
+	return r.hash(jsonrpc.IDKey(m.ID)) ^ sideOf(asked)
 }
 
 // targetOf returns what a request names: a tool, a prompt or a resource.
@@ -96,7 +97,9 @@ func (s *conversation) begin(e *event) *call {
 		c.idText, c.methodName = e.idText, s.r.names.ofString(e.m.Method)
 		s.keep.calls.add(packedCall{})
 	}
+	c.s = s
 	s.calls.live.push(byAge, c)
+	s.r.live.push(byAll, c)
 	if c.Method == methodListen {
 		c.State = StateStreaming
 		c.Call.Stream = &c.stream
@@ -107,13 +110,14 @@ func (s *conversation) begin(e *event) *call {
 		s.counts.Pending++
 	}
 	s.stats.began(c)
-	s.boundLive()
+	s.r.boundLive()
 	return c
 }
 
 // reach makes a call reachable for what names the id that e asked with.
 func (s *conversation) reach(c *call, e *event) {
-	c.who, c.id = e.who, e.id
+	c.who, c.id, c.batch = e.who, e.id, e.f.Flags&capture.Batch != 0
+	c.Call.Cut = nil // of an earlier leg
 	if e.f.Transport == capture.HTTP {
 		s.http.opened(s, c)
 	}
@@ -292,21 +296,25 @@ func (s *conversation) lingers(c *call) {
 		return
 	}
 	c.leave(byAge)
+	c.leave(byAll)
 	s.calls.linger.push(byAge, c)
-	if s.calls.linger.n > maxLinger {
-		old := s.calls.linger.first
-		s.settle(old, old.fate())
-		s.counts.Let++
+	s.r.linger.push(byAll, c)
+	if s.r.linger.n > maxLinger {
+		s.r.letGo(s.r.linger.first)
 	}
 }
 
-func (s *conversation) boundLive() {
-	if s.calls.live.n > maxLive {
-		old := s.calls.live.first
-		s.show(old)
-		s.settle(old, old.fate())
-		s.counts.Let++
+func (r *Reducer) boundLive() {
+	if r.live.n > maxLive {
+		r.letGo(r.live.first)
 	}
+}
+
+// letGo settles a call of which the fate is not known.
+func (r *Reducer) letGo(c *call) {
+	c.s.show(c)
+	c.s.settle(c, c.fate())
+	c.s.counts.Let++
 }
 
 // fate is what is remembered of a call's id when it is let go of.
@@ -318,6 +326,8 @@ func (c *call) fate() fate {
 		return fateAsked
 	case c.State == StateCancelled && !c.Late && c.Method != methodListen:
 		return fateCancelled
+	case c.Status != 0:
+		return fateClosed // refused: the id may be used again
 	case c.State == StateCompleted, c.State == StateFailed:
 		return fateAnswered
 	}

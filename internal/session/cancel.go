@@ -23,11 +23,16 @@ func (s *conversation) cancelled(e *event, p *params) {
 		return
 	}
 	reason, _ := p.reason.StrBytes()
-	c.cancel = Cancel{Seq: e.f.Seq, At: e.at, Reason: s.r.texts.of(cut(reason, maxReason))}
-	c.Call.Cancel = &c.cancel
+	s.giveUp(c, Cancel{Seq: e.f.Seq, At: e.at, Reason: s.r.texts.of(cut(reason, maxReason))})
 	e.msg.Outcome = OutcomeCancelled
-	s.setState(c, StateCancelled)
 	c.End, c.endAt = e.at, e.index
+}
+
+// giveUp ends a call whose answer is not wanted any more, and may come all the same.
+func (s *conversation) giveUp(c *call, how Cancel) {
+	c.cancel = how
+	c.Call.Cancel = &c.cancel
+	s.setState(c, StateCancelled)
 	// The token goes: progress that was on its way still finds its call by the id's fate.
 	s.closeToken(c)
 	s.lingers(c)

@@ -15,8 +15,9 @@ type conversation struct {
 	r         *Reducer
 	tap       *tap
 	index     int
-	id        string
+	number    int // in its tap, from 1
 	transport capture.Transport
+	party     party
 
 	first, last Instant
 	counts      Counts
@@ -27,7 +28,7 @@ type conversation struct {
 	progress    tokens
 	retries     retries
 	tasks       tasks
-	http        exchanges
+	http        posts
 	peers       peers
 	revisions   revisions
 	offers      offers
@@ -42,11 +43,12 @@ type event struct {
 	msg    *Message         // what will stand in the list
 	at     Instant
 	who    who
-	id     uint64 // hash of the id and of who asked; 0 if there is none, or null
-	idText uint32 // number of the id's text, once it has one
-	index  int32  // of the message in the list, -1 if none is kept
-	call   *call  // that the message belongs to, nil if none
-	target uint32 // number of the name of msg.Target
+	id     uint64    // hash of the id and of who asked; 0 if there is none, or null
+	idText uint32    // number of the id's text, once it has one
+	x      *exchange // nil if unknown
+	index  int32     // of the message in the list, -1 if none is kept
+	call   *call     // that the message belongs to, nil if none
+	target uint32    // number of the name of msg.Target
 }
 
 // frame takes a frame that client or server sent.
@@ -75,7 +77,9 @@ func (s *conversation) frame(f *capture.Frame, ref capture.Ref, at Instant) {
 		s.truncated(f, &base)
 	case f.Kind != capture.Line:
 		s.httpFrame(f, &base)
-	case f.Form == capture.Raw || f.Form == capture.Unjudged && jsontree.Check(f.Payload) == nil:
+	case s.r.peeked != nil:
+		s.parsed(f, &base, s.r.peeked)
+	case holdsJSON(f):
 		s.parsed(f, &base, s.r.parser.Parse(f.Payload))
 	case len(bytes.TrimSpace(f.Payload)) == 0:
 		s.httpFrame(f, &base) // on stdio a blank line, which no peer minds
@@ -117,9 +121,11 @@ func (s *conversation) plain(f *capture.Frame, m *Message, o Outcome) *event {
 // noMessage takes a frame whose payload is no JSON-RPC message.
 func (s *conversation) noMessage(f *capture.Frame, m *Message) {
 	switch {
-	case f.Transport == capture.HTTP && f.Dir == capture.S2C && f.Status() >= 400:
+	case refuses(f):
 		s.httpFrame(f, m) // an error page
-	case f.Transport == capture.HTTP && !s.mayHoldMessage(f):
+	case f.HTTP != nil && f.HTTP.Error != "": // what came of a body that broke off
+		s.plain(f, m, NoOutcome)
+	case f.Transport == capture.HTTP && !s.mustBeMessage(f):
 		s.plain(f, m, NoOutcome)
 	default:
 		s.counts.Invalid++
@@ -140,7 +146,7 @@ func (s *conversation) parsed(f *capture.Frame, base *Message, messages []jsonrp
 		base.Defects = jsonrpc.InBatch | first.Defects&jsonrpc.EmptyBatch
 		s.noMessage(f, base)
 		return
-	case !batch && first.Kind == jsonrpc.Invalid:
+	case !batch && (first.Kind == jsonrpc.Invalid || refuses(f) && isPage(first)):
 		base.Defects = first.Defects
 		s.noMessage(f, base)
 		return
@@ -153,9 +159,20 @@ func (s *conversation) parsed(f *capture.Frame, base *Message, messages []jsonrp
 		}
 		s.message(f, &m, &messages[i])
 	}
-	if f.Transport == capture.HTTP && f.Dir == capture.S2C && f.Status() >= 400 {
-		s.refusedWith(f, errors)
+	if refuses(f) {
+		s.refusedWith(errors)
 	}
+}
+
+// refuses reports whether a frame came with an HTTP status that says no.
+func refuses(f *capture.Frame) bool {
+	return f.Transport == capture.HTTP && f.Dir == capture.S2C && f.Status() >= 400
+}
+
+// isPage reports whether the JSON of a refusal is no answer but an error page that
+// happens to have a member "error".
+func isPage(m *jsonrpc.Message) bool {
+	return m.Kind == jsonrpc.Response && m.ID == nil && m.Defects.Has(jsonrpc.BadVersion) && malformed(m)
 }
 
 // message takes one JSON-RPC message.
@@ -217,7 +234,7 @@ func (s *conversation) begun(f *capture.Frame, m *Message) *event {
 	r := s.r
 	r.step.Messages = append(r.step.Messages, *m)
 	r.event = event{
-		f: f, msg: &r.step.Messages[len(r.step.Messages)-1], at: m.At, who: r.whoOf(f), index: s.nextMessage(),
+		f: f, msg: &r.step.Messages[len(r.step.Messages)-1], at: m.At, who: r.who, x: r.x, index: s.nextMessage(),
 	}
 	return &r.event
 }

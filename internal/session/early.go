@@ -35,7 +35,7 @@ const (
 	earlyMost   = 64
 	earlyFrames = 256
 	earlyTime   = 2 * time.Second
-	earlyBytes  = 32 << 20
+	earlyBytes  = 32 << 20 // in all sessions
 )
 
 func (y *early) waiting() bool { return len(y.held) > 0 }
@@ -43,7 +43,7 @@ func (y *early) waiting() bool { return len(y.held) > 0 }
 // hold keeps an answer until its request comes, unless that is impossible.
 func (s *conversation) hold(e *event, f fate, index int32) bool {
 	y := &s.early
-	if e.id == 0 || len(y.held) >= earlyMost || y.bytes+len(e.f.Payload) > earlyBytes {
+	if e.id == 0 || len(y.held) >= earlyMost || s.r.held+len(e.f.Payload) > earlyBytes {
 		return false
 	}
 	frame := e.f.Clone()
@@ -51,6 +51,7 @@ func (s *conversation) hold(e *event, f fate, index int32) bool {
 		frame.Payload = bytes.Clone(s.r.mended)
 	}
 	y.bytes += len(frame.Payload)
+	s.r.held += len(frame.Payload)
 	y.held = append(y.held, heldAnswer{
 		frame: frame, message: *e.msg, who: e.who, id: e.id, index: e.index, element: e.m.Element,
 		until: uint64(s.counts.Frames) + earlyFrames, late: e.at.Wall.Add(earlyTime), fate: f, call: index,
@@ -102,6 +103,7 @@ func (s *conversation) release(i int) heldAnswer {
 	y.held[len(y.held)-1] = heldAnswer{}
 	y.held = y.held[:len(y.held)-1]
 	y.bytes -= len(h.frame.Payload)
+	s.r.held -= len(h.frame.Payload)
 	return h
 }
 

@@ -10,8 +10,9 @@ import (
 // the numbering of its frames says is missing.
 type tap struct {
 	id, label  string
-	session    int // index of its session
 	transport  capture.Transport
+	sessions   []*conversation
+	parties    parties
 	start      capture.StartInfo
 	end        *capture.EndInfo
 	missing    int

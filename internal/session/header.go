@@ -1,17 +1,20 @@
 package session
 
 import (
+	"strconv"
+
 	"mcpsnoop/internal/capture"
 )
 
 func (r *Reducer) newConversation(t *tap) *conversation {
 	s := &conversation{
-		r: r, tap: t, index: len(r.sessions), id: t.id, transport: t.transport,
+		r: r, tap: t, index: len(r.sessions), number: len(t.sessions) + 1, transport: t.transport,
+		peers:    peers{r: r},
 		calls:    calls{open: map[uint64]*call{}, byID: map[uint64]*ring{}},
 		progress: tokens{open: map[uint64]*call{}},
 		retries:  retries{byState: map[uint64]*ring{}, byInput: map[uint64]*ring{}},
 		tasks:    tasks{byID: map[uint64]*call{}},
-		http:     exchanges{groups: map[uint64]*ring{}, notes: map[uint64]exchangeNote{}},
+		http:     posts{groups: map[uint64]*ring{}},
 	}
 	for dir := range s.signs {
 		s.signs[dir].message = -1
@@ -63,19 +66,22 @@ func (s *conversation) own(f *capture.Frame, line int) {
 			t.end = &capture.EndInfo{}
 		}
 		if first {
-			s.left()
+			for _, s := range t.sessions {
+				s.left()
+			}
 		}
-	case capture.HTTPHead:
-		s.http.head(f, s.r.whoOf(f).exchange)
 	}
 }
 
 // header returns what the session is, as it stands.
 func (s *conversation) header() Header {
 	h := Header{
-		ID: s.id, Label: s.tap.label, Transport: s.transport, Start: s.tap.start, End: s.tap.end,
+		ID: s.tap.id, Tap: s.tap.id, Number: s.number, Label: s.tap.label, Transport: s.transport, Start: s.tap.start, End: s.tap.end,
 		Client: s.peers.client.Peer, Server: s.peers.server.Peer, Instructions: s.peers.instructions,
 		First: s.first, Last: s.last, Counts: s.counts,
+	}
+	if len(s.tap.sessions) > 1 {
+		h.ID += "." + strconv.Itoa(s.number)
 	}
 	h.Revision, h.RevisionText = s.revisions.header()
 	h.Counts.Missing, h.Counts.Unreadable, h.Counts.Torn = s.tap.missing, s.tap.unreadable, s.tap.torn

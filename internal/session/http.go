@@ -5,22 +5,11 @@ import (
 	"mcpsnoop/internal/jsontree"
 )
 
-// exchanges follows HTTP requests and the responses to them, as far as they decide
-// what became of calls.
-type exchanges struct {
+// posts ties the requests of one HTTP request together: what its status says, it
+// says of all of them.
+type posts struct {
 	groups map[uint64]*ring // client's requests that still wait, by exchange, else by connection
-	notes  map[uint64]exchangeNote
-	order  []uint64 // keys of notes, oldest first, as a ring from next on
-	next   int
 }
-
-// exchangeNote is what is worth remembering of an exchange.
-type exchangeNote struct {
-	other   bool // its verb is known and is not POST
-	counted bool // an error was counted for its status
-}
-
-const maxExchanges = 4096
 
 // group is under what the requests of one HTTP request stand together.
 func (w who) group() uint64 {
@@ -31,61 +20,32 @@ func (w who) group() uint64 {
 }
 
 // opened notes a request of the client.
-func (x *exchanges) opened(s *conversation, c *call) {
+func (x *posts) opened(s *conversation, c *call) {
 	if c.Dir == capture.C2S {
 		s.join(x.groups, c.who.group(), byGroup, c)
 	}
 }
 
-func (x *exchanges) closed(s *conversation, c *call) { s.quit(x.groups, c.who.group(), byGroup, c) }
-
-// head takes a request head: the verb tells what an error status means.
-func (x *exchanges) head(f *capture.Frame, key uint64) {
-	if key != 0 && f.HTTP != nil && f.HTTP.Verb != "" && f.HTTP.Verb != "POST" {
-		n := x.notes[key]
-		n.other = true
-		x.note(key, n)
-	}
-}
-
-func (x *exchanges) note(key uint64, n exchangeNote) {
-	if _, known := x.notes[key]; !known {
-		if len(x.order) < maxExchanges {
-			x.order = append(x.order, key)
-		} else {
-			delete(x.notes, x.order[x.next])
-			x.order[x.next] = key
-			x.next = (x.next + 1) % maxExchanges
-		}
-	}
-	x.notes[key] = n
-}
-
-// otherVerb reports whether a frame belongs to an exchange that is known to be no POST.
-func (x *exchanges) otherVerb(f *capture.Frame, key uint64) bool {
-	if f.HTTP != nil && f.HTTP.Verb != "" {
-		return f.HTTP.Verb != "POST"
-	}
-	return x.notes[key].other
-}
+func (x *posts) closed(s *conversation, c *call) { s.quit(x.groups, c.who.group(), byGroup, c) }
 
 // httpFrame takes a frame without a message: a head, an error page, a blank line.
 func (s *conversation) httpFrame(f *capture.Frame, m *Message) {
-	w := s.r.whoOf(f)
-	s.http.head(f, w.exchange)
-	if f.Transport != capture.HTTP || f.Dir != capture.S2C || f.Status() < 400 {
+	if !refuses(f) {
 		s.plain(f, m, NoOutcome)
 		return
 	}
 	e := s.begun(f, m)
 	e.msg.Revision = s.revisions.of(f, jsontree.Node{})
 	e.msg.Outcome = OutcomeError
-	group := s.http.groups[w.group()]
+	group := s.http.groups[e.who.group()]
 	switch {
-	case f.Status() == 405 && s.http.expects405(f, w, group):
+	case f.Status() == 405 && e.expects405(group):
 		e.msg.Outcome = OutcomeExpected
-	case !s.refuseGroup(e, group, w) && !s.countedStatus(w):
-		s.counts.Errors++
+	case !s.refuseGroup(e, group):
+		s.refusedEarly(e)
+		if !e.counted() {
+			s.counts.Errors++
+		}
 	}
 	s.finished(e)
 }
@@ -93,40 +53,63 @@ func (s *conversation) httpFrame(f *capture.Frame, m *Message) {
 // expects405 reports whether a 405 answers a GET or a DELETE, which a server may
 // refuse so. Recorders that note no verbs record no requests but POSTs, so that their
 // 405 without one belongs to another verb.
-func (x *exchanges) expects405(f *capture.Frame, w who, group *ring) bool {
-	if w.exchange == 0 {
+func (e *event) expects405(group *ring) bool {
+	if e.x == nil {
 		return group == nil
 	}
-	return x.otherVerb(f, w.exchange)
+	return e.x.other
 }
 
-// countedStatus notes that an error is counted for an exchange, and reports whether
-// one has been already.
-func (s *conversation) countedStatus(w who) bool {
-	if w.exchange == 0 {
+// counted notes that an error is counted for the exchange of an event, and reports
+// whether one has been already.
+func (e *event) counted() (was bool) {
+	if e.x == nil {
 		return false
 	}
-	n := s.http.notes[w.exchange]
-	was := n.counted
-	n.counted = true
-	s.http.note(w.exchange, n)
+	was, e.x.counted = e.x.counted, true
 	return was
 }
 
+// refusedEarly notes a refusal that comes before the body that it refuses.
+func (s *conversation) refusedEarly(e *event) {
+	if e.x != nil && !e.x.asked && !e.x.other {
+		e.x.refused = refusal{e.msg.Status, e.msg.Ref, e.at, e.index}
+	}
+}
+
+// refuseLate fails a call that was refused before its request had come.
+func (s *conversation) refuseLate(e *event, c *call) {
+	if e.x == nil || e.x.refused.status == 0 || c.Dir != capture.C2S || !c.Open() {
+		return
+	}
+	f := &e.x.refused
+	c.Response, c.responseAt = f.ref, f.index
+	c.End, c.endAt = f.at, f.index
+	s.setState(c, StateFailed)
+	c.Status = f.status
+	if !e.counted() {
+		s.fail(c)
+	}
+	s.stats.answered(c)
+	s.lingers(c)
+}
+
 // refuseGroup fails the calls of an exchange that was refused by an HTTP status, and
-// reports whether there were any. Where only the connection is known, it must be one.
-func (s *conversation) refuseGroup(e *event, group *ring, w who) (refused bool) {
-	if group == nil || w.exchange == 0 && group.n != 1 {
+// reports whether there were any. Where only the connection is known, it must be one,
+// or a batch.
+func (s *conversation) refuseGroup(e *event, group *ring) (refused bool) {
+	if group == nil || e.x == nil && group.n != 1 && !group.first.batch {
 		return false
 	}
 	for c := group.first; c != nil; c = c.links[byGroup].next {
-		if !c.Open() {
+		switch {
+		case !c.Open():
 			refused = refused || c.Status != 0
 			continue
+		case group.first.batch && !c.batch && e.x == nil:
+			continue // asked by itself
 		}
-		if !s.countedStatus(w) {
-			s.fail(c)
-		}
+		more := e.x == nil && e.call != nil // of a batch that is counted already
 		if e.call == nil {
 			e.call = c
 		}
@@ -134,6 +117,18 @@ func (s *conversation) refuseGroup(e *event, group *ring, w who) (refused bool) 
 		s.answered(e, c)
 		s.setState(c, StateFailed)
 		c.Status = e.msg.Status
+		if f := e.f.HTTP; f != nil {
+			c.ErrorText = s.r.texts.of(cut([]byte(f.Error), maxError))
+		}
+		switch {
+		case c.expects():
+			c.Expected = true
+			if group.n == 1 {
+				e.msg.Outcome = OutcomeExpected
+			}
+		case !more && !e.counted():
+			s.fail(c)
+		}
 		s.stats.answered(c)
 		s.lingers(c) // a body may name what was wrong
 	}
@@ -143,7 +138,7 @@ func (s *conversation) refuseGroup(e *event, group *ring, w who) (refused bool) 
 // refusedHere returns the call of an exchange that is refused by an error which
 // names no call: the status says that it is the answer.
 func (s *conversation) refusedHere(e *event) *call {
-	if e.f.Transport != capture.HTTP || e.f.Dir != capture.S2C || e.f.Status() < 400 || !e.m.Error.Exists() {
+	if !refuses(e.f) || !present(e.m.Error) {
 		return nil
 	}
 	c := s.http.groups[e.who.group()].only()
@@ -173,7 +168,7 @@ func (s *conversation) refusedBody(e *event, c *call) {
 	}
 	c.Status = e.msg.Status
 	s.errorOf(c, e.m.Error)
-	counted := s.countedStatus(e.who)
+	counted := e.counted()
 	switch {
 	case c.expects():
 		e.msg.Outcome = OutcomeExpected
@@ -187,24 +182,37 @@ func (s *conversation) refusedBody(e *event, c *call) {
 		s.fail(c)
 	}
 	s.revisions.refused(c)
-	s.settle(c, fateAnswered)
+	s.settle(c, fateClosed)
 }
 
 // refusedWith ends the calls that a refusal with messages has left open.
-func (s *conversation) refusedWith(f *capture.Frame, errors int) {
-	w := s.r.whoOf(f)
-	group := s.http.groups[w.group()]
-	if group == nil || w.exchange == 0 {
+func (s *conversation) refusedWith(errors int) {
+	e := &s.r.event // of the last message
+	if e.x == nil {
 		return
 	}
 	if s.counts.Errors > errors {
-		s.countedStatus(w)
+		e.counted()
 	}
-	s.refuseGroup(&s.r.event, group, w) // the event of the last message
+	if group := s.http.groups[e.who.group()]; group != nil {
+		s.refuseGroup(e, group)
+	} else {
+		s.refusedEarly(e)
+	}
 }
 
-// mayHoldMessage reports whether a payload must be a message: the body of anything
-// but a POST need not, so far as the verb is known.
-func (s *conversation) mayHoldMessage(f *capture.Frame) bool {
-	return !s.http.otherVerb(f, s.r.whoOf(f).exchange)
+// mustBeMessage reports whether a payload must be a message: an event of a stream, and
+// the body of a POST where messages are posted. Others belong to authorization.
+func (s *conversation) mustBeMessage(f *capture.Frame) bool {
+	x := s.r.x
+	switch {
+	case f.HTTP != nil && f.HTTP.SSE != nil:
+		return true
+	case x == nil:
+		return f.HTTP == nil || f.HTTP.Verb == "" || f.HTTP.Verb == "POST"
+	case x.other:
+		return false
+	}
+	p := &s.tap.parties
+	return x.path == 0 || len(p.paths) == 0 || p.posts(x.path)
 }

@@ -10,6 +10,7 @@ import (
 // client's _meta of every request, in the server's answer to server/discover, in the
 // _meta of any result.
 type peers struct {
+	r              *Reducer
 	client, server self
 	instructions   string
 }
@@ -51,18 +52,18 @@ func word(node jsontree.Node, name string) string {
 }
 
 // able takes what a side says it can do.
-func (p *self) able(node jsontree.Node) {
+func (p *self) able(r *Reducer, node jsontree.Node) {
 	text := node.Text()
 	if node.Kind() != jsontree.Object || len(text) > maxCapability || string(text) == p.Capabilities {
 		return
 	}
-	p.Capabilities = string(text)
+	p.Capabilities = r.share(text)
 }
 
 // legacyClient takes an initialize request.
 func (p *peers) legacyClient(q *params) {
 	p.client.named(q.client, byHandshake)
-	p.client.able(q.capabilities)
+	p.client.able(p.r, q.capabilities)
 }
 
 // modernClient takes the _meta of a client's message.
@@ -71,14 +72,14 @@ func (p *peers) modernClient(m *meta) {
 		p.client.named(m.client, byMeta)
 	}
 	if m.capabilities.Exists() && p.client.by != byHandshake {
-		p.client.able(m.capabilities)
+		p.client.able(p.r, m.capabilities)
 	}
 }
 
 // initialized takes the result of initialize.
 func (p *peers) initialized(r *result) {
 	p.server.named(r.server, byHandshake)
-	p.server.able(r.capabilities)
+	p.server.able(p.r, r.capabilities)
 	p.instruct(r.instructions)
 }
 
@@ -86,7 +87,7 @@ func (p *peers) initialized(r *result) {
 func (p *peers) discovered(r *result) {
 	p.server.named(r.server, byBody)
 	if p.server.by != byHandshake {
-		p.server.able(r.capabilities)
+		p.server.able(p.r, r.capabilities)
 	}
 	p.instruct(r.instructions)
 }
@@ -100,6 +101,6 @@ func (p *peers) serverInfo(info jsontree.Node) {
 
 func (p *peers) instruct(node jsontree.Node) {
 	if text, ok := node.StrBytes(); ok {
-		p.instructions = string(cut(text, maxSelf))
+		p.instructions = p.r.share(cut(text, maxSelf))
 	}
 }

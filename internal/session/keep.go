@@ -130,6 +130,7 @@ type packedCall struct {
 // a call holds it.
 type callRest struct {
 	cancel    *Cancel
+	cut       *Cut
 	progress  *Progress
 	legs      []Leg
 	asking    time.Duration
@@ -180,7 +181,7 @@ func (l *CallList) At(i int) Call {
 		c.LastSign = m.at()
 	}
 	if r := p.rest; r != nil {
-		c.Cancel, c.Progress, c.Legs, c.Task, c.Stream = r.cancel, r.progress, r.legs, r.task, r.stream
+		c.Cancel, c.Cut, c.Progress, c.Legs, c.Task, c.Stream = r.cancel, r.cut, r.progress, r.legs, r.task, r.stream
 		c.ErrorCode, c.ErrorText, c.Status, c.Repeats = r.errorCode, r.errorText, r.status, r.repeats
 		c.Retries, c.Asking = r.retries, r.asking
 		if p.end < 0 {
@@ -229,12 +230,12 @@ func (k *keeper) pack(c *call) {
 func (c *call) rest() *callRest {
 	ends := c.endAt < 0 && c.End != Instant{} // where no message marks it
 	if !ends && len(c.Legs) == 0 && c.ErrorCode == 0 && c.ErrorText == "" && c.Call.Status == 0 && c.Repeats == 0 &&
-		c.Call.Cancel == nil && c.Call.Progress == nil && c.Call.Task == nil && c.Call.Stream == nil {
+		c.Call.Cancel == nil && c.Call.Cut == nil && c.Call.Progress == nil && c.Call.Task == nil && c.Call.Stream == nil {
 		return nil
 	}
 	r := &callRest{
 		errorCode: c.ErrorCode, errorText: c.ErrorText, status: c.Call.Status, repeats: c.Repeats,
-		cancel: clone(c.Call.Cancel), progress: clone(c.Call.Progress), task: clone(c.Call.Task), stream: clone(c.Call.Stream),
+		cancel: clone(c.Call.Cancel), cut: clone(c.Call.Cut), progress: clone(c.Call.Progress), task: clone(c.Call.Task), stream: clone(c.Call.Stream),
 		legs: slices.Clone(c.Legs), retries: c.Retries, asking: c.Asking,
 	}
 	if ends {

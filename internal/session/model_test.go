@@ -13,6 +13,9 @@ func TestModel(t *testing.T) {
 			var got strings.Builder
 			for i := range r.Len() {
 				s := r.Snapshot(i)
+				if s.ID != s.Tap {
+					got.WriteString("session " + strings.TrimPrefix(s.ID, s.Tap) + "\n")
+				}
 				got.WriteString(tell(&s))
 			}
 			if want := trim(c.want); got.String() != want {

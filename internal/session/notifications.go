@@ -17,6 +17,8 @@ func (s *conversation) notification(e *event) {
 		s.peers.modernClient(&p.meta)
 	}
 	switch e.m.Method {
+	case "notifications/initialized":
+		s.party.greeted = false
 	case "notifications/progress":
 		s.progressed(e, p)
 	case "notifications/cancelled":

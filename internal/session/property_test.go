@@ -57,6 +57,9 @@ func anyFrame(rt *rapid.T, http bool) string {
 		return pickOne(rt, `# clock {"wall_us":1,"mono_us":2}`, `# gap {"lost":2}`, `+3s`, `# end {"exit_code":0}`, `! busy`)
 	}
 	words := ""
+	if http && rapid.IntRange(0, 4).Draw(rt, "facts") == 0 {
+		return anyFacts(rt)
+	}
 	if http {
 		words = fmt.Sprintf("x=%d conn=%s", rapid.IntRange(0, 4).Draw(rt, "x"), pickOne(rt, "a", "b"))
 		words += pickOne(rt, "", "", " sess=A", " sess=B") + pickOne(rt, "", "", "", " status=400", " status=405", " verb=GET", " kind=http")
@@ -75,6 +78,17 @@ func anyFrame(rt *rapid.T, http bool) string {
 		side += "[" + words + "]"
 	}
 	return side + " " + message
+}
+
+// anyFacts draws frames of HTTP without a message.
+func anyFacts(rt *rapid.T) string {
+	words := fmt.Sprintf("x=%d conn=%s", rapid.IntRange(0, 4).Draw(rt, "x"), pickOne(rt, "a", "b", "c")) + pickOne(rt, "", "", " sess=A", " sess=B")
+	return pickOne(rt,
+		"#["+words+" verb=POST path=/mcp] http", "#["+words+" verb=POST path=/post query=s=1] http", "#["+words+" verb=GET path=/mcp] http",
+		"#["+words+" verb=GET path=/sse accept=text/event-stream] http", "#["+words+" verb=DELETE path=/mcp] http",
+		"#["+words+" endpoint=/post?s=1] http", "#["+words+" status=200] open",
+		"#["+words+" by="+pickOne(rt, "client", "server", "upstream", "nobody")+"] close",
+		"<["+words+" kind=http status="+pickOne(rt, "202", "401", "405", "502")+"]", "<["+words+" status=500] <html>")
 }
 
 func anyJSON(rt *rapid.T) string {
@@ -99,7 +113,10 @@ func anyMessage(rt *rapid.T) string {
 	case 5:
 		return fmt.Sprintf(`ask %s %s {"taskId":%q}`, id, pickOne(rt, "tasks/get", "tasks/result", "tasks/cancel", "tasks/update"), task)
 	case 6:
-		return fmt.Sprintf(`ask %s %s`, id, pickOne(rt, "initialize", "server/discover", "tools/list", "roots/list", "subscriptions/listen"))
+		return fmt.Sprintf(`ask %s %s`, id, pickOne(rt, "initialize", "server/discover", "tools/list", "roots/list", "subscriptions/listen",
+			`initialize {"protocolVersion":"2025-06-18","clientInfo":{"name":"c","version":"1"}}`,
+			`tools/list {"_meta":{"io.modelcontextprotocol/clientInfo":{"name":"c","version":"1"},"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}`,
+			`tools/list {"_meta":{"io.modelcontextprotocol/clientInfo":{"name":"d","version":"1"},"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}`))
 	case 7, 8, 9:
 		return fmt.Sprintf(`ok %s {"content":[],"isError":%s}`, id, pickOne(rt, "true", "false"))
 	case 10:

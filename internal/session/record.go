@@ -11,6 +11,7 @@ type call struct {
 	links [rings]link
 	ring  [rings]*ring // the rings it is in
 
+	s         *conversation
 	who       who
 	id        uint64    // hash of direction and id in force; 0 if it has none to be found by
 	keys      [2]uint64 // under which it stands in conversation.open
@@ -19,6 +20,7 @@ type call struct {
 	waiting   wait      // for input
 	task      taskState
 	paged     bool // a list request that names a cursor
+	batch     bool // its request is one element of a batch that a recorder took apart
 	settled   bool // handed over, or about to be
 	given     bool // handed over
 
@@ -29,6 +31,7 @@ type call struct {
 
 	// What the pointers of Call point into.
 	cancel   Cancel
+	cut      Cut
 	progress Progress
 	told     Task
 	stream   Stream
@@ -47,6 +50,7 @@ type link struct{ prev, next *call }
 // The kinds of rings.
 const (
 	byAge   = iota // open, or no longer open but not settled either
+	byAll          // the same over all sessions
 	byID           // calls of one direction and id, whoever asked
 	byGroup        // requests of one HTTP exchange
 	byState        // calls that wait for input, by their requestState

@@ -22,6 +22,7 @@ import (
 
 	"mcpsnoop/internal/capture"
 	"mcpsnoop/internal/jsonrpc"
+	"mcpsnoop/internal/jsontree"
 )
 
 // Options of a Reducer.
@@ -40,11 +41,15 @@ type Options struct {
 	// Revised, if set, is given each message of which the outcome changes after its
 	// Step: one that was OutcomeEarly. It must not be kept.
 	Revised func(session int, m *Message)
+	// Moved, if set, is told where a frame belongs that was given to another session by
+	// guess (Step.Guess). It comes before the Step of the frame that showed it returns.
+	Moved func(ref capture.Ref, from, to int)
 }
 
 // Step is what one frame did. It holds until the next Apply.
 type Step struct {
 	Session  int       // index of the session the frame belongs to
+	Guess    bool      // the head of an HTTP request: the next frame of its exchange shows whose it is, see Options.Moved
 	Messages []Message // one, or one for each element of a batch; none for the tap's own notes
 	Calls    []*Call   // Calls[i] is the call of Messages[i] as it stands now, nil if none or forgotten
 	Gaps     []GapNote // what this frame, or the numbering before it, says is missing
@@ -58,6 +63,10 @@ type Reducer struct {
 	names    names
 	texts    texts
 	pool     pool
+	live     ring // open calls of all sessions, oldest first
+	linger   ring // those of the other kind
+	held     int  // bytes of answers that wait for their requests
+	shared   map[string]string
 	rings    []*ring // empty, to be used again
 	taps     map[string]*tap
 	sessions []*conversation
@@ -67,6 +76,9 @@ type Reducer struct {
 	// What one Apply works in.
 	step    Step
 	event   event
+	who     who               // of the frame
+	x       *exchange         // of the frame, nil if unknown
+	peeked  []jsonrpc.Message // of the frame, nil if it was not parsed so far
 	params  params
 	mended  []byte    // a frame that was cut
 	settled []settled // calls that this Apply settled; their records are used again in the next
@@ -86,38 +98,85 @@ func New(o Options) *Reducer {
 // Apply takes the next frame. ref says where it lies; the frame is not kept.
 func (r *Reducer) Apply(f *capture.Frame, ref capture.Ref) Step {
 	r.recycle()
-	s := r.sessionOf(f)
-	r.step = Step{Session: s.index, Messages: r.step.Messages[:0], Calls: r.step.Calls[:0], Gaps: r.step.Gaps[:0]}
 	at := Instant{Wall: f.Time, Mono: f.Mono}
+	r.who, r.peeked = r.whoOf(f), nil
+	s, x := r.sessionOf(f, ref, at)
+	r.last, r.x = s, x
+	r.step = Step{Session: s.index, Messages: r.step.Messages[:0], Calls: r.step.Calls[:0], Gaps: r.step.Gaps[:0]}
+	r.step.Guess = x != nil && x.guess
 	s.tap.number(f, int(ref.Line), s.noteGap)
-	s.span(at)
+	if !r.step.Guess {
+		s.span(at)
+	}
 	if f.Dir == capture.Meta {
 		s.own(f, int(ref.Line))
 	} else {
 		s.frame(f, ref, at)
 	}
+	if x != nil {
+		s.ended(f, x, at)
+	}
 	r.flush()
 	return r.step
 }
 
-// sessionOf returns the session that a frame belongs to. For now a tap holds one.
-func (r *Reducer) sessionOf(f *capture.Frame) *conversation {
-	if s := r.last; s != nil && s.tap.id == f.Tap {
-		return s
+// sessionOf returns the session that a frame belongs to, and the HTTP exchange. What
+// is not HTTP has one session a tap.
+func (r *Reducer) sessionOf(f *capture.Frame, ref capture.Ref, at Instant) (*conversation, *exchange) {
+	if s := r.last; s != nil && s.tap.id == f.Tap && f.Transport != capture.HTTP {
+		return s, nil
 	}
 	t := r.taps[f.Tap]
 	if t == nil {
-		t = &tap{id: f.Tap, label: f.Label, transport: f.Transport, session: len(r.sessions)}
+		t = &tap{id: f.Tap, label: f.Label, transport: f.Transport}
+		t.parties.r = r
 		r.taps[f.Tap] = t
-		r.sessions = append(r.sessions, r.newConversation(t))
 		for _, e := range r.skipped {
 			t.skip(e)
 		}
 		r.skipped = nil
 	}
-	r.last = r.sessions[t.session]
-	return r.last
+	if f.Transport == capture.HTTP {
+		return t.parties.of(t, f, r.who, ref, at)
+	}
+	return t.parties.latest(t), nil
 }
+
+// begin begins a session of a tap.
+func (r *Reducer) begin(t *tap) *conversation {
+	s := r.newConversation(t)
+	r.sessions, t.sessions = append(r.sessions, s), append(t.sessions, s)
+	return s
+}
+
+// peek parses the message of a frame before its turn has come, nil if it holds none.
+func (r *Reducer) peek(f *capture.Frame) []jsonrpc.Message {
+	if r.peeked == nil && f.Flags&capture.Truncated == 0 && holdsJSON(f) {
+		r.peeked = r.parser.Parse(f.Payload)
+	}
+	return r.peeked
+}
+
+// holdsJSON reports whether the payload of a frame is one JSON value.
+func holdsJSON(f *capture.Frame) bool {
+	return f.Form == capture.Raw || f.Form == capture.Unjudged && jsontree.Check(f.Payload) == nil
+}
+
+// share returns text as a string, the same one for sessions that say the same.
+func (r *Reducer) share(text []byte) string {
+	if s, ok := r.shared[string(text)]; ok {
+		return s
+	}
+	if r.shared == nil || len(r.shared) >= maxShared {
+		r.shared = map[string]string{}
+	}
+	s := string(text)
+	r.shared[s] = s
+	return s
+}
+
+// maxShared is how many texts are kept in mind because other sessions may say them too.
+const maxShared = 64
 
 // flush hands settled calls over.
 func (r *Reducer) flush() {

@@ -498,14 +498,18 @@ var httpCases = []modelCase{
 		<[conn=f] ok 3 {}
 		<[conn=e] ok 3 {}
 	`, `
+		session .1
 		1 tools/list: failed 1>4 errored code=-1 "no"
-		1 tools/list: completed 2>3
-		2 ping: completed 5>8
-		2 ping: completed 6>7
 		3 ping: completed 9>12
-		3 ping: completed 10>11
 		frames: 4 error
 		counts: errors=1
+		session .2
+		1 tools/list: completed 2>3
+		3 ping: completed 10>11
+		session .3
+		2 ping: completed 5>8
+		session .4
+		2 ping: completed 6>7
 	`},
 	{"answered on another connection: the only one there is, within its session", `
 		all http
@@ -515,8 +519,10 @@ var httpCases = []modelCase{
 		<[conn=a] ask 2 roots/list
 		>[conn=b] ok 2 {}
 	`, `
+		session .1
 		1 roots/list: completed 1>3
 		2 roots/list: completed 4>5
+		session .2
 		frames: 2 unmatched
 	`},
 	{"refused by a status without a body", `
@@ -557,7 +563,7 @@ var httpCases = []modelCase{
 	`, `
 		1 tools/call x: failed 1>2 errored code=-32020 "header" status=400
 		2 server/discover: failed 4>5 expected code=-32022 "version" status=400
-		frames: 2 error, 3 error, 5 error, 6 expected
+		frames: 2 error, 3 error, 5 expected, 6 expected
 		counts: errors=1
 	`},
 	{"405 to GET and DELETE is provided for", `
@@ -613,9 +619,11 @@ var httpCases = []modelCase{
 		<[x=1 conn=a sess=A] ok 1 {"content":[]}
 		<[x=2 conn=b sess=B] ok 1 {"content":[]}
 	`, `
+		session .1
 		1 tools/call x: completed 1>7 progress=3/0×1
-		1 tools/call y: completed 2>8 progress=4/0×1
 		9 roots/list: completed 5>6 within=0
+		session .2
+		1 tools/call y: completed 2>8 progress=4/0×1
 	`},
 	{"null ids over http are refused by their exchange", `
 		all http

@@ -23,12 +23,13 @@ import (
 //	> note notifications/initialized {}
 //	< {"any":"payload"} or text          as it stands
 //	! text                               stderr
-//	# start {}                           a frame of the tap's own: start, gap, clock, end, http
+//	# start {}                           a frame of the tap's own: start, gap, clock, end, http, open, close
 //	+250ms                               time passes; no frame
 //
 // Words in brackets behind the first character change the frame: tap=b seq=9 http
 // x=1 (exchange) conn=a sess=s status=400 verb=GET kind=http batch cut sparse nomono
-// version=2025-06-18 (header). A line that begins with "all" sets them for all that follow.
+// version=2025-06-18 accept=text/event-stream (headers) path=/mcp query=a=b by=client
+// sse=id endpoint=/messages (events). A line that begins with "all" sets them for all that follow.
 func script(t testing.TB, text string) []capture.Frame {
 	t.Helper()
 	var frames []capture.Frame
@@ -110,6 +111,18 @@ func frameWord(t testing.TB, f *capture.Frame, word string) {
 		facts().Verb = value
 	case "version":
 		facts().Request = map[string]string{versionHeader: value}
+	case "accept":
+		facts().Request = map[string]string{"accept": value}
+	case "path":
+		facts().Path = value
+	case "query":
+		facts().Query = value
+	case "by":
+		facts().ClosedBy = value
+	case "sse":
+		facts().SSE = &capture.SSEEvent{ID: value}
+	case "endpoint":
+		facts().SSE = &capture.SSEEvent{Event: "endpoint", Data: value}
 	case "kind":
 		f.Kind = capture.HTTPHead
 	case "batch":
@@ -139,6 +152,7 @@ func payload(t testing.TB, f *capture.Frame, text string) ([]byte, capture.Form)
 	case f.Dir == capture.Meta:
 		f.Kind = map[string]capture.Kind{
 			"start": capture.Start, "gap": capture.Gap, "clock": capture.Clock, "end": capture.End, "http": capture.HTTPHead,
+			"open": capture.Open, "close": capture.Close,
 		}[verb]
 		text = rest
 	case verb == "ask":
@@ -225,6 +239,10 @@ func tellCall(b *strings.Builder, c *Call) {
 	word(c.ErrorText != "", "%q", c.ErrorText)
 	word(c.Status != 0, "status=%d", c.Status)
 	word(c.Cancel != nil, "cancel=%d", seqOf(c.Cancel))
+	word(c.Cancel != nil && c.Cancel.Closed, "closed")
+	if x := c.Cut; x != nil {
+		fmt.Fprintf(b, " cut=%d:%s silent=%s", x.Seq, [...]string{"?", "client", "server", "upstream"}[x.By], x.Silent)
+	}
 	word(c.Repeats != 0, "repeats=%d", c.Repeats)
 	word(c.Within >= 0, "within=%d", c.Within)
 	word(c.TaskOf >= 0, "taskof=%d", c.TaskOf)
@@ -257,7 +275,8 @@ func seqOf(c *Cancel) uint64 {
 func replay(t testing.TB, frames []capture.Frame) *Reducer {
 	t.Helper()
 	kept := map[string]string{}
-	keep := New(Options{Keep: true, Settled: collect(t, kept)})
+	whose := newWhose(t)
+	keep := New(Options{Keep: true, Settled: collect(t, kept), Moved: whose.moved})
 	plain := New(Options{Keep: true})
 	gone := map[string]string{}
 	forget := New(Options{Stats: true, Catalog: true, Settled: collect(t, gone)})
@@ -268,7 +287,9 @@ func replay(t testing.TB, frames []capture.Frame) *Reducer {
 	var snaps []taken
 	for i := range frames {
 		ref := capture.Ref{Offset: int64(i), Line: int32(i + 1), Len: int32(len(frames[i].Payload))}
-		checkStep(t, keep.Apply(frames[i].Clone(), ref))
+		step := keep.Apply(frames[i].Clone(), ref)
+		checkStep(t, step)
+		whose.frame(&frames[i], ref, step)
 		plain.Apply(frames[i].Clone(), ref)
 		checkStep(t, forget.Apply(frames[i].Clone(), ref))
 		if i%(1+len(frames)/64) == 0 {
@@ -289,6 +310,7 @@ func replay(t testing.TB, frames []capture.Frame) *Reducer {
 	if !reflect.DeepEqual(kept, gone) {
 		t.Fatalf("settled calls differ:\nkept   %v\nforgot %v", kept, gone)
 	}
+	whose.finish(keep)
 	for n := range keep.Len() {
 		a, b, c := keep.Snapshot(n), plain.Snapshot(n), forget.Snapshot(n)
 		if x, y := dump(&a), dump(&b); x != y {
@@ -303,6 +325,57 @@ func replay(t testing.TB, frames []capture.Frame) *Reducer {
 		checkEmpty(t, forget.sessions[n])
 	}
 	return keep
+}
+
+// whose checks that the frames of an exchange stay together.
+type whose struct {
+	t       testing.TB
+	session map[string]int // by tap and exchange
+	guessed map[string]capture.Ref
+	of      map[capture.Ref]int
+	frames  map[int]int
+}
+
+func newWhose(t testing.TB) *whose {
+	return &whose{t, map[string]int{}, map[string]capture.Ref{}, map[capture.Ref]int{}, map[int]int{}}
+}
+
+func (w *whose) moved(ref capture.Ref, from, to int) {
+	if was, ok := w.of[ref]; !ok || was != from || from == to {
+		w.t.Fatalf("frame of line %d moved from %d to %d, it was in %d", ref.Line, from, to, was)
+	}
+	w.of[ref] = to
+}
+
+func (w *whose) frame(f *capture.Frame, ref capture.Ref, s Step) {
+	w.t.Helper()
+	w.of[ref] = s.Session
+	if f.Passed() {
+		w.frames[s.Session]++
+	}
+	if f.Exchange == 0 || f.Transport != capture.HTTP {
+		return
+	}
+	key := fmt.Sprint(f.Tap, f.Exchange)
+	if s.Guess {
+		w.guessed[key] = ref
+		return
+	}
+	if head, ok := w.guessed[key]; ok && w.of[head] != s.Session {
+		w.t.Fatalf("exchange %d: head in session %d, seq %d in %d", f.Exchange, w.of[head], f.Seq, s.Session)
+	}
+	if was, ok := w.session[key]; ok && was != s.Session {
+		w.t.Fatalf("exchange %d: seq %d in session %d, what came before in %d", f.Exchange, f.Seq, s.Session, was)
+	}
+	w.session[key] = s.Session
+}
+
+func (w *whose) finish(r *Reducer) {
+	for i := range r.Len() {
+		if h := r.Header(i); h.Counts.Frames != w.frames[i] || h.ID != h.Tap && h.ID != fmt.Sprintf("%s.%d", h.Tap, h.Number) {
+			w.t.Fatalf("session %q: %d frames counted, %d given", h.ID, h.Counts.Frames, w.frames[i])
+		}
+	}
 }
 
 func collect(t testing.TB, into map[string]string) func(int, *Call) {

@@ -14,22 +14,23 @@ const (
 	fateCancelled      // given up; no answer so far
 	fateOpen           // let go of while it was open
 	fateAsked          // let go of while it was open; a server's request
-	fateClosed         // superseded, abandoned, or a token's request is over
+	fateClosed         // superseded, abandoned, refused by an HTTP status, or a token's request is over
 	fateMask      = 7
 	fateToken     = 8
 )
 
 // seen remembers the fates of hashed keys: 8 bytes each, 12 with an index, at
-// most 1/0.85 × 1.2 times that in all. It is an open-addressing table in parts, so
-// that growing moves little at once.
+// most 1/0.85 × 1.2 times that in all. It is an open-addressing table, once it is large
+// in parts, so that growing moves little at once.
 type seen struct {
-	parts [seenParts]seenPart
-	index bool // remember an index with each key
+	parts []seenPart // none, one, or seenParts
+	index bool       // remember an index with each key
 }
 
 const (
 	seenParts = 64
-	seenFill  = 85 // per cent, at which a part grows by a fifth
+	seenFew   = 1024 // keys that stand in one part
+	seenFill  = 85   // per cent, at which a part grows by a fifth
 )
 
 type seenPart struct {
@@ -42,7 +43,7 @@ const fateBits = 4
 
 // locate returns the part of a hash and the key its slots hold.
 func (s *seen) locate(hash uint64) (*seenPart, uint64) {
-	return &s.parts[hash>>fateBits%seenParts], hash &^ (1<<fateBits - 1)
+	return &s.parts[hash>>fateBits&uint64(len(s.parts)-1)], hash &^ (1<<fateBits - 1)
 }
 
 // slot returns where a key stands or would stand.
@@ -60,7 +61,14 @@ func (p *seenPart) slot(key uint64) int {
 
 // put remembers, or replaces, the fate of a hash.
 func (s *seen) put(hash uint64, f fate, index int32) {
+	if len(s.parts) == 0 {
+		s.parts = make([]seenPart, 1)
+	}
 	p, key := s.locate(hash)
+	if p.n == seenFew && len(s.parts) == 1 {
+		s.divide()
+		p, key = s.locate(hash)
+	}
 	if p.n*100 >= len(p.slots)*seenFill {
 		p.grow(s.index)
 	}
@@ -77,6 +85,9 @@ func (s *seen) put(hash uint64, f fate, index int32) {
 // get returns the fate of a hash, fateNone if there is none; index is -1 unless
 // indexes are kept.
 func (s *seen) get(hash uint64) (f fate, index int32) {
+	if len(s.parts) == 0 {
+		return fateNone, -1
+	}
 	p, key := s.locate(hash)
 	if p.n == 0 {
 		return fateNone, -1
@@ -90,6 +101,22 @@ func (s *seen) get(hash uint64) (f fate, index int32) {
 		index = p.index[i]
 	}
 	return fate(p.slots[i] & (1<<fateBits - 1)), index
+}
+
+// divide divides the one part there is.
+func (s *seen) divide() {
+	old := s.parts[0]
+	s.parts = make([]seenPart, seenParts)
+	for i, v := range old.slots {
+		if v == 0 {
+			continue
+		}
+		index := int32(-1)
+		if s.index {
+			index = old.index[i]
+		}
+		s.put(v, fate(v&(1<<fateBits-1)), index)
+	}
 }
 
 func (p *seenPart) grow(withIndex bool) {

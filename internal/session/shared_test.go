@@ -94,42 +94,65 @@ func TestRealLogs(t *testing.T) {
 		name := filepath.Base(file)
 		frames := framesOf(t, file)
 		r := replay(t, frames)
-		if r.Len() != 1 {
-			t.Errorf("%s: %d sessions", name, r.Len())
-		}
-		s := r.Snapshot(0)
-		passed := 0
+		passed, told := 0, 0
 		for i := range frames {
 			if frames[i].Passed() {
 				passed++
 			}
 		}
-		if s.Counts.Frames != passed || s.Messages.Len() != passed {
-			t.Errorf("%s: %d frames counted, %d messages, %d passed", name, s.Counts.Frames, s.Messages.Len(), passed)
-		}
-		var open []string
-		for _, c := range s.Calls.All() {
-			if c.Open() || c.State == StateAbandoned {
-				open = append(open, fmt.Sprintf("%s: %s %s", side(c.Dir), c.Method, stateWords[c.State]))
+		var open, clients []string
+		for n := range r.Len() {
+			s := r.Snapshot(n)
+			if s.Messages.Len() != s.Counts.Frames {
+				t.Errorf("%s: %d frames counted, %d messages", name, s.Counts.Frames, s.Messages.Len())
 			}
+			told += s.Counts.Frames
+			clients = append(clients, fmt.Sprintf("%s %d", s.Client.Name, s.Counts.Frames))
+			for _, c := range s.Calls.All() {
+				if c.Open() || c.State == StateAbandoned {
+					open = append(open, fmt.Sprintf("%s: %s %s", side(c.Dir), c.Method, stateWords[c.State]))
+				}
+			}
+			nothingOdd(t, name, &s)
+		}
+		if told != passed {
+			t.Errorf("%s: %d frames counted, %d passed", name, told, passed)
+		}
+		want := sessionsOf[name]
+		if want == "" {
+			want = fmt.Sprintf("%s %d", r.Header(0).Client.Name, passed)
+		}
+		if got := strings.Join(clients, ", "); got != want {
+			t.Errorf("%s: sessions %s, want %s", name, got, want)
 		}
 		if got := strings.Join(open, ", "); got != openAtTheEnd[name] {
 			t.Errorf("%s ends with %q open, want %q", name, got, openAtTheEnd[name])
 		} else if got != "" {
 			met++
 		}
-		if s.Counts.Pending != 0 || s.Counts.Incomplete() != 0 {
-			t.Errorf("%s: %d pending, %d incomplete", name, s.Counts.Pending, s.Counts.Incomplete())
-		}
-		for _, m := range s.Messages.All() {
-			switch m.Outcome {
-			case OutcomeUnmatched, OutcomeDuplicate, OutcomeSuperseded, OutcomeStale:
-				t.Errorf("%s: seq %d is %s: none of this was in these sessions", name, m.Ref.Seq, outcomeWords[m.Outcome])
-			}
-		}
 	}
 	if met != len(openAtTheEnd) {
 		t.Errorf("%d of %d logs with open calls were there", met, len(openAtTheEnd))
+	}
+}
+
+// sessionsOf says which sessions, and how many frames of each, are in the logs that
+// hold several.
+var sessionsOf = map[string]string{
+	// Five runs of one client, which neither log nor headers name apart.
+	"http-everything-inspector2.12.jsonl": "inspector-cli 8, inspector-cli 10, inspector-cli 14, inspector-cli 8, inspector-cli 8",
+}
+
+func nothingOdd(t *testing.T, name string, s *Snapshot) {
+	t.Helper()
+	if s.Counts.Pending != 0 || s.Counts.Incomplete() != 0 {
+		t.Errorf("%s: %d pending, %d incomplete", name, s.Counts.Pending, s.Counts.Incomplete())
+	}
+	for _, m := range s.Messages.All() {
+		switch m.Outcome {
+		case OutcomeUnmatched, OutcomeDuplicate, OutcomeSuperseded, OutcomeStale:
+			t.Errorf("%s: seq %d is %s: none of this was in these sessions", name, m.Ref.Seq, outcomeWords[m.Outcome])
+		}
 	}
 }
 
@@ -183,6 +206,9 @@ func TestCases(t *testing.T) {
 			got["late-result"] += c.Late
 			if c.Incomplete() != 0 {
 				t.Errorf("%s: %d incomplete", want.Case, c.Incomplete())
+			}
+			if h := r.Header(i); h.ID != h.Tap {
+				t.Errorf("%s: one client each, but session %s", want.Case, h.ID)
 			}
 		}
 		for signal, n := range want.Signals {

@@ -16,7 +16,9 @@ type Peer struct {
 
 // Header says what a session is, without its messages.
 type Header struct {
-	ID           string // of the tap; "<tap id>.<n>" where one tap held several
+	ID           string // of the tap; "<tap id>.<n>" where it held several so far
+	Tap          string // id of the tap
+	Number       int    // of the session in its tap, from 1, in order of first frames
 	Label        string
 	Transport    capture.Transport
 	Start        capture.StartInfo // zero where the recorder wrote none
@@ -43,7 +45,7 @@ type Counts struct {
 	Invalid       int
 	Pending       int // client's requests still open, streams apart
 	Late          int
-	Missing       int // frames that the numbering says were there
+	Missing       int // frames of the tap that the numbering says were there: of which of its sessions is unknown
 	Unreadable    int // log lines that could not be read
 	Torn          int // 1 if the log ends inside a line
 	Truncated     int // frames of which the recorded copy was cut

@@ -45,6 +45,10 @@ const keepMended = 1 << 20
 
 // cut adds a frame that may have been a request.
 func (s *conversation) cut(f *capture.Frame, m *Message) {
+	if refuses(f) {
+		s.httpFrame(f, m)
+		return
+	}
 	s.plain(f, m, NoOutcome)
 	s.cutRequests[f.Dir]++
 }
