@@ -33,6 +33,9 @@ func newSession(h *session.Header, live bool) Session {
 		Errors: c.Errors, Invalid: c.Invalid, Pending: c.Pending, LateResults: c.Late,
 		MissingFrames: c.Missing, Unreadable: c.Unreadable, Torn: c.Torn > 0, Truncated: c.Truncated, Bytes: c.Bytes, LetGo: c.Let,
 	}
+	if h.ID != h.Tap {
+		s.Tap = h.Tap
+	}
 	st := &h.Start
 	recorder := Recorder{st.Tool, st.Format, st.PID, st.Host, st.Command, st.Cwd, st.ServerPID, st.Listen, st.Target}
 	if st.Format != 0 || len(st.Command) > 0 || st.Cwd != "" || st.Listen != "" || st.Target != "" {
@@ -144,8 +147,9 @@ var (
 		session.OutcomeStream: "stream", session.OutcomeBad: "bad", session.OutcomeTask: "task",
 		session.OutcomeEarly: "early", session.OutcomeStale: "stale",
 	}
-	links  = map[session.Link]string{session.ByState: "state", session.ByInput: "input"}
-	echoes = map[session.Echo]string{
+	closers = map[session.Closer]string{session.ByClient: "client", session.ByServer: "server", session.ByUpstream: "upstream"}
+	links   = map[session.Link]string{session.ByState: "state", session.ByInput: "input"}
+	echoes  = map[session.Echo]string{
 		session.EchoSame: "same", session.EchoChanged: "changed", session.EchoMissing: "missing", session.EchoInvented: "invented",
 	}
 )
@@ -165,7 +169,10 @@ func newCall(c *session.Call, why *Why) Call {
 		out.TaskID, out.TaskStatus = c.Task.ID, c.Task.Status
 	}
 	if x := c.Cancel; x != nil {
-		out.CancelledAt, out.CancelReason = moment(x.At.Wall), x.Reason
+		out.CancelledAt, out.CancelReason, out.CancelClosed = moment(x.At.Wall), x.Reason, x.Closed
+	}
+	if x := c.Cut; x != nil {
+		out.Cut = &Cut{x.Seq, moment(x.At.Wall), millis(x.Silent), closers[x.By]}
 	}
 	if d, ok := c.Duration(); ok {
 		ms := millis(d)
@@ -261,11 +268,11 @@ func newEvent(f *capture.Frame, m *session.Message) Event {
 }
 
 func newHTTP(h *capture.HTTPFacts) *HTTP {
-	out := HTTP{Verb: h.Verb, Path: h.Path, Query: h.Query, Request: h.Request, Response: h.Response, ClosedBy: h.ClosedBy}
+	out := HTTP{Verb: h.Verb, Path: h.Path, Query: h.Query, Request: h.Request, Response: h.Response, ClosedBy: h.ClosedBy, Error: h.Error}
 	if s := h.SSE; s != nil {
-		out.SSE = &SSE{s.ID, s.Event, s.Retry, s.Data}
+		out.SSE = &SSE{s.ID, s.Event, s.Retry, s.Data, s.Comment, s.Rewritten}
 	}
-	if out.Verb == "" && out.Path == "" && out.Query == "" && len(out.Request) == 0 && len(out.Response) == 0 && out.SSE == nil && out.ClosedBy == "" {
+	if out.Verb == "" && out.Path == "" && out.Query == "" && len(out.Request) == 0 && len(out.Response) == 0 && out.SSE == nil && out.ClosedBy+out.Error == "" {
 		return nil
 	}
 	return &out

@@ -45,7 +45,8 @@ type SessionPart struct {
 
 // Session says which session it is, who took part and how many of each thing passed.
 type Session struct {
-	ID            string         `json:"id"`
+	ID            string         `json:"id"`            // "<tap id>.<n>" where the tap held several sessions
+	Tap           string         `json:"tap,omitempty"` // where it held several
 	Label         string         `json:"label"`
 	Transport     string         `json:"transport"`
 	State         string         `json:"state"` // as in the list of sessions: "exit 0", "torn", …
@@ -219,6 +220,8 @@ type Call struct {
 	EndedAt       *time.Time      `json:"ended_at,omitempty"`
 	CancelledAt   *time.Time      `json:"cancelled_at,omitempty"`
 	CancelReason  string          `json:"cancel_reason,omitempty"`
+	CancelClosed  bool            `json:"cancel_by_close,omitempty"` // not by a notification: the client closed the HTTP response
+	Cut           *Cut            `json:"cut,omitempty"`
 	LateResult    bool            `json:"late_result,omitempty"`
 	DurationMS    *float64        `json:"duration_ms,omitempty"`
 	AnsweringMS   *float64        `json:"answering_ms,omitempty"` // of duration_ms: the answering side had it,
@@ -303,12 +306,24 @@ type HTTP struct {
 	Response map[string]string `json:"response_headers,omitempty"`
 	SSE      *SSE              `json:"sse,omitempty"`
 	ClosedBy string            `json:"closed_by,omitempty"`
+	Error    string            `json:"error,omitempty"` // why the recorder answered itself, or a response broke off
+}
+
+// Cut is the end of the HTTP response on which an answer was to come, before it came.
+type Cut struct {
+	Seq      uint64     `json:"seq"`
+	At       *time.Time `json:"at"`
+	SilentMS float64    `json:"silent_ms"` // without a byte before that
+	By       string     `json:"by,omitempty"`
 }
 
 // SSE is what an event of a stream says beside its message.
 type SSE struct {
-	ID    string `json:"id,omitempty"`
-	Event string `json:"event,omitempty"`
-	Retry int64  `json:"retry_ms,omitempty"`
-	Data  string `json:"data,omitempty"`
+	ID      string `json:"id,omitempty"`
+	Event   string `json:"event,omitempty"`
+	Retry   int64  `json:"retry_ms,omitempty"`
+	Data    string `json:"data,omitempty"`
+	Comment string `json:"comment,omitempty"`
+
+	Rewritten string `json:"rewritten,omitempty"` // data that the recorder sent on instead
 }

@@ -2,8 +2,8 @@ package export
 
 import (
 	"mcpsnoop/internal/capture"
-	"mcpsnoop/internal/jsontree"
 	"mcpsnoop/internal/session"
+	"mcpsnoop/internal/view"
 )
 
 // event is one thing to write: a message, or a frame that is none.
@@ -19,13 +19,6 @@ func (e *event) message() *session.Message {
 		return nil
 	}
 	return &e.step.Messages[e.at]
-}
-
-func (e *event) call() *session.Call {
-	if e.at < 0 || e.at >= len(e.step.Calls) {
-		return nil
-	}
-	return e.step.Calls[e.at]
 }
 
 func (e *event) element() int32 {
@@ -57,7 +50,7 @@ func (p *folded) events(out format) error {
 	r := session.New(session.Options{})
 	err = session.Fold(p.log, r, func(f *capture.Frame, ref capture.Ref, st session.Step) error {
 		at := order.next(f)
-		place, ok := p.is[st.Session]
+		place, ok := p.is[p.sessionOf(ref, &st)]
 		if !ok {
 			return nil
 		}
@@ -95,8 +88,8 @@ func (p *folded) sink(out format) (sink, error) {
 
 // straight writes events as they come.
 type straight struct {
-	out  format
-	tree jsontree.Tree
+	out    format
+	pieces view.Pieces
 }
 
 func (s *straight) put(e *event, _ capture.Ref, _ position) error {
@@ -104,25 +97,23 @@ func (s *straight) put(e *event, _ capture.Ref, _ position) error {
 	if err != nil {
 		return err
 	}
-	return s.out.emit(head, rawOf(&s.tree, e.frame, e.element()))
+	if e.at <= 0 {
+		s.pieces.Look(e.frame)
+	}
+	return s.out.emit(head, rawOf(&s.pieces, e.frame, e.element()))
 }
 
 func (s *straight) end() error { return nil }
 func (s *straight) close()     {}
 
-// rawOf is the JSON of an event: all of the frame's, or that of one element.
-func rawOf(tree *jsontree.Tree, f *capture.Frame, element int32) []byte {
+// rawOf is the JSON of an event: all of the frame's, or that of one element. pieces
+// look at that frame.
+func rawOf(pieces *view.Pieces, f *capture.Frame, element int32) []byte {
 	if f.Form != capture.Raw {
 		return nil
 	}
-	if element < 0 || f.Flags&capture.Batch != 0 || tree.Parse(f.Payload) != nil || tree.Root().Kind() != jsontree.Array {
+	if element < 0 || f.Flags&capture.Batch != 0 || !pieces.Several() {
 		return f.Payload
 	}
-	for e := range tree.Root().Elements() {
-		if element == 0 {
-			return e.Text()
-		}
-		element--
-	}
-	return nil
+	return pieces.At(element).Text()
 }

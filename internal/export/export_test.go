@@ -434,6 +434,96 @@ func TestBatch(t *testing.T) {
 	}
 }
 
+// counting counts how often frames are fetched.
+type counting struct {
+	Log
+	fetched int
+}
+
+func (c *counting) Fetch(ref capture.Ref) (*capture.Frame, error) {
+	c.fetched++
+	return c.Log.Fetch(ref)
+}
+
+// large is a batch of n pings and the batch that answers them, behind a handshake.
+func large(n int) *tape {
+	tape := (&tape{id: "s-1-0a", label: "s"}).
+		c2s(0, `{"jsonrpc":"2.0","id":"i","method":"initialize","params":{"protocolVersion":"2025-03-26","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}`).
+		s2c(.1, `{"jsonrpc":"2.0","id":"i","result":{"protocolVersion":"2025-03-26","capabilities":{},"serverInfo":{"name":"s","version":"1"}}}`)
+	var ask, answer []string
+	for i := range n {
+		ask = append(ask, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"ping"}`, i))
+		answer = append(answer, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{"n":%d}}`, i, i))
+	}
+	return tape.c2s(1, "["+strings.Join(ask, ",")+"]").s2c(2, "["+strings.Join(answer, ",")+"]")
+}
+
+// TestLargeBatchIsFetchedOnce: what a batch costs does not grow with the square of
+// its elements.
+func TestLargeBatchIsFetchedOnce(t *testing.T) {
+	other := newTape("z-1-0b", "z").s2c(0, "[]")
+	for name, log := range map[string]string{"in order": large(500).String(), "merged": large(500).String() + other.String()} {
+		t.Run(name, func(t *testing.T) {
+			source := &counting{Log: opened(t, log)}
+			var out bytes.Buffer
+			if err := JSON(&out, source, Options{Now: now, Temp: t.TempDir()}); err != nil {
+				t.Fatal(err)
+			}
+			if source.fetched > 20 {
+				t.Errorf("frames were fetched %d times", source.fetched)
+			}
+			if n := strings.Count(out.String(), `"n": 499`); n != 2 { // its call's result, its event
+				t.Errorf("the last answer stands there %d times", n)
+			}
+		})
+	}
+}
+
+// TestShowOfABatch: the calls of a batch show their own elements, and those of an
+// endless one are not all told.
+func TestShowOfABatch(t *testing.T) {
+	show := func(n int) string {
+		log := opened(t, large(n).String())
+		r := session.New(session.Options{Keep: true})
+		var at capture.Ref
+		if err := session.Fold(log, r, func(_ *capture.Frame, ref capture.Ref, _ session.Step) error {
+			at = ref
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		s := r.Snapshot(0)
+		var out bytes.Buffer
+		if err := Show(&out, log, &s, at.Seq, at); err != nil {
+			t.Fatal(err)
+		}
+		return out.String()
+	}
+	two := show(2)
+	if strings.Count(two, `"method": "ping"`) != 2 || strings.Count(two, `"n": 1`) != 2 || strings.Contains(two, "more in this frame") {
+		t.Errorf("two calls:\n%s", two)
+	}
+	many := show(500)
+	if strings.Count(many, `"method": "ping"`) != mostStories || !strings.Contains(many, fmt.Sprintf("\nand %d more messages in this frame\n", 500-mostStories)) {
+		t.Errorf("500 calls: %d are told", strings.Count(many, `"method": "ping"`))
+	}
+}
+
+// TestNumbersBeyondFloats: numbers of a peer that no float64 holds do not keep the
+// document from being valid.
+func TestNumbersBeyondFloats(t *testing.T) {
+	log := newTape("a-1-000000000001", "a").
+		c2s(1, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x","_meta":{"progressToken":1}}}`).
+		s2c(2, `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":1e999,"total":-1e999}}`).
+		s2c(3, `{"jsonrpc":"2.0","id":1,"error":{"code":1e999,"message":"x"}}`).
+		frame(4, capture.Meta, capture.End, `{"command":["a"],"cwd":"/w","exit_code":1e3,"frames":1e999}`).String()
+	d := decoded[Document](t, exported(t, log, asJSON, Options{}))
+	if len(d.Events) != 5 || d.Calls[0].Progress == nil || d.Calls[0].Progress.Seq != 3 {
+		t.Errorf("%+v", d.Calls)
+	}
+	exported(t, log, asText, Options{})
+}
+
 func TestHTTP(t *testing.T) {
 	frame := func(rest string) string {
 		return `{"session_id":"h-1-0a","server_label":"h","ts":"2026-11-30T19:41:52Z","transport":"http","exchange":1,"conn_id":"127.0.0.1:5",` + rest + "}\n"

@@ -40,6 +40,7 @@ type folded struct {
 	is      map[int]int // place in chosen
 	inOrder bool        // frames stand in the log as they are to be written
 	early   map[place]session.Message
+	moved   map[place]int // heads of requests that belong elsewhere than was guessed
 	notes   map[callKey]note
 }
 
@@ -74,7 +75,11 @@ func (p *folded) note(i int, c *session.Call, why *Why) {
 	case session.StateAbandoned:
 		n.status = view.StatusAbandoned
 	case session.StateCancelled:
-		if !c.Late {
+		switch {
+		case c.Late:
+		case c.Cancel != nil && c.Cancel.Closed:
+			n.status = view.StatusCancel
+		default:
 			return // the cancellation says it
 		}
 	default:
@@ -104,6 +109,23 @@ func (p *folded) revised(_ int, m *session.Message) {
 	}
 }
 
+// movedTo takes where the head of a request belongs.
+func (p *folded) movedTo(ref capture.Ref, _, to int) {
+	if len(p.moved) < maxEarly {
+		p.moved[place{ref.File, ref.Offset, -1}] = to
+	}
+}
+
+// sessionOf is the session of a frame.
+func (p *folded) sessionOf(ref capture.Ref, st *session.Step) int {
+	if st.Guess {
+		if to, ok := p.moved[place{ref.File, ref.Offset, -1}]; ok {
+			return to
+		}
+	}
+	return st.Session
+}
+
 // settleEarly puts the last word on an answer that stands before its request.
 func (p *folded) settleEarly(m *session.Message) {
 	if m.Outcome == session.OutcomeEarly {
@@ -119,7 +141,7 @@ func fold(log Log, o Options) (*folded, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &folded{o: o, log: log, calls: calls, is: map[int]int{}, early: map[place]session.Message{}, notes: map[callKey]note{}}
+	p := &folded{o: o, log: log, calls: calls, is: map[int]int{}, early: map[place]session.Message{}, moved: map[place]int{}, notes: map[callKey]note{}}
 	if err := p.read(); err != nil {
 		calls.close()
 		return nil, err
@@ -131,7 +153,7 @@ func (p *folded) read() error {
 	var witness view.Witness
 	var failed error
 	var r *session.Reducer
-	r = session.New(session.Options{Stats: true, Catalog: true, Revised: p.revised, Settled: func(i int, c *session.Call) {
+	r = session.New(session.Options{Stats: true, Catalog: true, Revised: p.revised, Moved: p.movedTo, Settled: func(i int, c *session.Call) {
 		why := p.why(r, i, c, witness.Testify(i, c))
 		p.note(i, c, why)
 		if err := p.calls.put(i, c, newCall(c, why)); err != nil && failed == nil {

@@ -6,7 +6,6 @@ import (
 	"io"
 
 	"mcpsnoop/internal/capture"
-	"mcpsnoop/internal/jsontree"
 )
 
 // JSON writes a log as a [Document], or as a [Collection] where several sessions
@@ -18,7 +17,7 @@ func JSON(w io.Writer, log Log, o Options) error {
 	}
 	defer p.close()
 	out := bufio.NewWriterSize(w, 64<<10)
-	d := &document{folded: p, out: indenter{w: out}, several: len(p.chosen) > 1}
+	d := &document{folded: p, out: indenter{w: out}, read: recent{log: log}, several: len(p.chosen) > 1}
 	if err := d.write(); err != nil {
 		return err
 	}
@@ -31,7 +30,7 @@ type document struct {
 	*folded
 	out     indenter
 	buf     bytes.Buffer
-	tree    jsontree.Tree
+	read    recent
 	several bool
 	ids     []string // of the chosen sessions
 	more    bool     // a member or element went before
@@ -167,14 +166,11 @@ func (d *document) payload(m message, names ...string) error {
 	if m.ref == (capture.Ref{}) {
 		return nil
 	}
-	f, err := d.log.Fetch(m.ref)
+	f, err := d.read.fetch(m.ref)
 	if err != nil {
 		return err
 	}
-	if f.Form != capture.Raw || d.tree.Parse(f.Payload) != nil {
-		return nil
-	}
-	node := withID(d.tree.Root(), m.id)
+	node := f.pieces.WithID(m.id)
 	for _, name := range names {
 		if v := node.Get(name); v.Exists() {
 			d.raw(`,"` + name + `":`)
@@ -182,19 +178,6 @@ func (d *document) payload(m message, names ...string) error {
 		}
 	}
 	return nil
-}
-
-// withID returns the element of a batch with that id, the whole of anything else.
-func withID(root jsontree.Node, id []byte) jsontree.Node {
-	if root.Kind() != jsontree.Array {
-		return root
-	}
-	for e := range root.Elements() {
-		if bytes.Equal(e.Get("id").Text(), id) {
-			return e
-		}
-	}
-	return jsontree.Node{}
 }
 
 // render encodes an event without its raw payload.

@@ -6,17 +6,17 @@ import (
 	"io"
 
 	"mcpsnoop/internal/capture"
-	"mcpsnoop/internal/jsontree"
 	"mcpsnoop/internal/session"
+	"mcpsnoop/internal/view"
 )
 
 // EventWriter writes frames as they come, as NDJSON: a line {"version":1}, then an
 // [Event] a line. What is not known yet when a frame comes is not in its line.
 type EventWriter struct {
-	w     io.Writer
-	begun bool
-	line  bytes.Buffer
-	tree  jsontree.Tree
+	w      io.Writer
+	begun  bool
+	line   bytes.Buffer
+	pieces view.Pieces
 }
 
 // NewEventWriter returns an EventWriter; each frame is one call of w.Write.
@@ -25,9 +25,13 @@ func NewEventWriter(w io.Writer) *EventWriter { return &EventWriter{w: w} }
 // Frame writes a frame of that session and what it did.
 func (w *EventWriter) Frame(id string, f *capture.Frame, st session.Step) error {
 	w.line.Reset()
+	w.pieces.Look(f)
 	if !w.begun {
 		w.begun = true
 		fmt.Fprintf(&w.line, "{\"version\":%d}\n", FormatVersion)
+	}
+	if st.Guess {
+		id = "" // not known yet
 	}
 	if len(st.Messages) == 0 {
 		if err := w.event(id, f, nil); err != nil {
@@ -53,7 +57,7 @@ func (w *EventWriter) event(id string, f *capture.Frame, m *session.Message) err
 	if m != nil {
 		element = m.Element
 	}
-	if raw := rawOf(&w.tree, f, element); raw != nil {
+	if raw := rawOf(&w.pieces, f, element); raw != nil {
 		w.line.Truncate(w.line.Len() - 1) // the brace
 		w.line.WriteString(`,"raw":`)
 		w.line.Write(raw)

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"mcpsnoop/internal/capture"
-	"mcpsnoop/internal/jsontree"
 )
 
 // sequence tells in which order frames of several taps belong: by time, within a tap
@@ -64,12 +63,11 @@ func (s *sequence) next(f *capture.Frame) position {
 // wait on disk, payloads where they are.
 type merger struct {
 	out   format
-	log   Log
 	heads *scratch
 	taps  []*strand // by number
 	last  *strand
 	buf   []byte
-	tree  jsontree.Tree
+	read  recent
 }
 
 // strand is the events of one tap: where they lie, and how far they are written.
@@ -88,7 +86,7 @@ const fixedLen = 8 + 4 + 1 + refLen + 4
 
 func newMerger(out format, log Log, temp string) (*merger, error) {
 	heads, err := newScratch(temp)
-	return &merger{out: out, log: log, heads: heads}, err
+	return &merger{out: out, heads: heads, read: recent{log: log}}, err
 }
 
 func (s *merger) close() { s.heads.close() }
@@ -192,11 +190,11 @@ func (s *merger) emit(t *strand) error {
 	}
 	var raw []byte
 	if fixed[12] == 1 {
-		f, err := s.log.Fetch(readRef(fixed[13:]))
+		f, err := s.read.fetch(readRef(fixed[13:]))
 		if err != nil {
 			return fmt.Errorf("export: %w", err)
 		}
-		raw = rawOf(&s.tree, f, int32(binary.LittleEndian.Uint32(fixed[8:])))
+		raw = rawOf(&f.pieces, f.frame, int32(binary.LittleEndian.Uint32(fixed[8:])))
 	}
 	return s.out.emit(s.buf, raw)
 }

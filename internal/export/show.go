@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"mcpsnoop/internal/capture"
+	"mcpsnoop/internal/jsonrpc"
 	"mcpsnoop/internal/session"
 	"mcpsnoop/internal/term"
 	"mcpsnoop/internal/view"
@@ -15,10 +16,10 @@ import (
 // and then the JSON of the frame and of the other half of its call. A frame of no
 // call stands alone; the tap's own notes show what they hold.
 func Show(w io.Writer, log Log, s *session.Snapshot, seq uint64, ref capture.Ref) error {
-	d := &shown{w: bufio.NewWriterSize(w, 64<<10), log: log, s: s}
+	d := &shown{w: bufio.NewWriterSize(w, 64<<10), read: recent{log: log}, s: s}
 	d.pretty = indenter{w: bufio.NewWriterSize(&block{w: d.w}, 64<<10)}
 	d.liner = view.Liner{Over: true}
-	frame, err := log.Fetch(ref)
+	frame, err := d.read.fetch(ref)
 	if err != nil {
 		return err
 	}
@@ -38,7 +39,7 @@ func Show(w io.Writer, log Log, s *session.Snapshot, seq uint64, ref capture.Ref
 // shown is one frame being written.
 type shown struct {
 	w      *bufio.Writer
-	log    Log
+	read   recent
 	s      *session.Snapshot
 	liner  view.Liner
 	pretty indenter
@@ -55,17 +56,26 @@ func (d *shown) about(seq uint64) (list []session.Message) {
 }
 
 // alone writes a frame that is no message.
-func (d *shown) alone(f *capture.Frame) error {
-	for _, line := range d.liner.Lines(f, &session.Step{}) {
+func (d *shown) alone(f *fetched) error {
+	for _, line := range d.liner.Lines(f.frame, &session.Step{}) {
 		fmt.Fprintln(d.w, line.String())
 	}
-	return d.payload(f)
+	d.http(f.frame)
+	return d.payload(f, -1)
 }
+
+// mostStories is how many messages of one batch are told of; the frame itself is
+// written whole.
+const mostStories = 32
 
 // story writes the calls that the messages of a frame belong to.
 func (d *shown) story(about []session.Message, seq uint64) error {
 	told := map[int32]bool{}
-	for _, m := range about {
+	for i, m := range about {
+		if i == mostStories {
+			fmt.Fprintf(d.w, "\nand %s in this frame\n", view.Plural(len(about)-i, "more message", "more messages"))
+			break
+		}
 		if m.Call < 0 {
 			if err := d.frame(m, nil); err != nil {
 				return err
@@ -75,6 +85,9 @@ func (d *shown) story(about []session.Message, seq uint64) error {
 		if told[m.Call] {
 			continue
 		}
+		if len(told) > 0 {
+			fmt.Fprintln(d.w)
+		}
 		told[m.Call] = true
 		if err := d.call(m.Call, seq); err != nil {
 			return err
@@ -83,21 +96,22 @@ func (d *shown) story(about []session.Message, seq uint64) error {
 	if len(about) == 1 && about[0].Call >= 0 {
 		return nil
 	}
-	f, err := d.log.Fetch(about[0].Ref)
+	f, err := d.read.fetch(about[0].Ref)
 	if err != nil {
 		return err
 	}
 	fmt.Fprintf(d.w, "\nframe %d\n", seq)
-	return d.payload(f)
+	d.http(f.frame)
+	return d.payload(f, -1)
 }
 
 // frame writes the line of a message.
 func (d *shown) frame(m session.Message, c *session.Call) error {
-	f, err := d.log.Fetch(m.Ref)
+	f, err := d.read.fetch(m.Ref)
 	if err != nil {
 		return err
 	}
-	for _, line := range d.liner.Lines(f, &session.Step{Messages: []session.Message{m}, Calls: []*session.Call{c}}) {
+	for _, line := range d.liner.Lines(f.frame, &session.Step{Messages: []session.Message{m}, Calls: []*session.Call{c}}) {
 		fmt.Fprintf(d.w, "  #%-5d %s\n", line.Seq, line.String())
 	}
 	return nil
@@ -107,7 +121,8 @@ func (d *shown) frame(m session.Message, c *session.Call) error {
 func (d *shown) call(index int32, seq uint64) error {
 	c := d.s.Calls.At(int(index))
 	fmt.Fprintf(d.w, "%s\n", view.Call(&c))
-	listed := false
+	request, answer := int32(-1), int32(-1)
+	var here []session.Message // neither of the two, but in the frame asked for
 	for _, m := range d.s.Messages.All() {
 		if m.Call != index {
 			continue
@@ -115,17 +130,24 @@ func (d *shown) call(index int32, seq uint64) error {
 		if err := d.frame(m, &c); err != nil {
 			return err
 		}
-		listed = listed || m.Ref.Seq == seq
+		switch {
+		case m.Ref == c.Request && m.Kind == jsonrpc.Request:
+			request = m.Element
+		case m.Ref == c.Response && m.Kind == jsonrpc.Response:
+			answer = m.Element
+		case m.Ref.Seq == seq:
+			here = append(here, m)
+		}
 	}
 	if why, ok := view.WhyOf(&c, view.SceneOf(&d.s.Header), view.EvidenceOf(d.s, &c)); ok {
 		d.why(&why)
 	}
-	if err := d.half("request", c.Request); err != nil {
+	if err := d.half("request", c.Request, request); err != nil {
 		return err
 	}
-	if seq != c.Request.Seq && seq != c.Response.Seq && listed {
-		for _, m := range d.about(seq) {
-			if err := d.half("this frame", m.Ref); err != nil {
+	if seq != c.Request.Seq && seq != c.Response.Seq {
+		for _, m := range here {
+			if err := d.half("this frame", m.Ref, m.Element); err != nil {
 				return err
 			}
 		}
@@ -134,7 +156,7 @@ func (d *shown) call(index int32, seq uint64) error {
 		fmt.Fprintln(d.w, "\nno answer")
 		return nil
 	}
-	return d.half("answer", c.Response)
+	return d.half("answer", c.Response, answer)
 }
 
 // why writes who had a call that hung, was late or was slow.
@@ -148,25 +170,39 @@ func (d *shown) why(why *view.Why) {
 	}
 }
 
-func (d *shown) half(name string, ref capture.Ref) error {
-	f, err := d.log.Fetch(ref)
+// half writes one message of a call.
+func (d *shown) half(name string, ref capture.Ref, element int32) error {
+	f, err := d.read.fetch(ref)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(d.w, "\n%s  seq %d  %s\n", name, ref.Seq, view.Size(int64(len(f.Payload))))
-	return d.payload(f)
+	size := len(f.frame.Payload)
+	if raw := rawOf(&f.pieces, f.frame, element); raw != nil {
+		size = len(raw)
+	}
+	fmt.Fprintf(d.w, "\n%s  seq %d  %s\n", name, ref.Seq, view.Size(int64(size)))
+	d.http(f.frame)
+	return d.payload(f, element)
 }
 
-// payload writes what a frame holds: JSON set off by lines, anything else as text.
-func (d *shown) payload(f *capture.Frame) error {
-	if f.Form == capture.Raw {
-		d.pretty.write(f.Payload)
+// http writes what HTTP says of a frame.
+func (d *shown) http(f *capture.Frame) {
+	for _, line := range view.HTTPFacts(f) {
+		fmt.Fprintf(d.w, "  %s\n", line)
+	}
+}
+
+// payload writes what a frame or an element of it holds: JSON set off by lines,
+// anything else as text.
+func (d *shown) payload(f *fetched, element int32) error {
+	if f.frame.Form == capture.Raw {
+		d.pretty.write(rawOf(&f.pieces, f.frame, element))
 		d.pretty.w.WriteByte('\n')
 		return d.pretty.w.Flush()
 	}
-	if len(f.Payload) == 0 {
+	if len(f.frame.Payload) == 0 {
 		return nil
 	}
-	_, err := fmt.Fprintf(d.w, "  %s\n", term.Escape(string(f.Payload)))
+	_, err := fmt.Fprintf(d.w, "  %s\n", term.Escape(string(f.frame.Payload)))
 	return err
 }

@@ -27,6 +27,7 @@ func Text(w io.Writer, log Log, o Options) error {
 	for _, i := range p.chosen {
 		h := p.reducer.Header(i)
 		t.header(&h)
+		t.names = append(t.names, h.Label+strings.TrimPrefix(h.ID, h.Tap))
 	}
 	p.release()
 	if err := p.events(t); err != nil {
@@ -42,6 +43,7 @@ type textual struct {
 	liner  view.Liner
 	pretty indenter
 	head   bytes.Buffer
+	names  []string // of the chosen sessions: label, and number if the tap held several
 }
 
 func (t *textual) header(h *session.Header) {
@@ -76,7 +78,11 @@ func (t *textual) render(e *event) ([]byte, error) {
 	line := func(mark view.Mark, text string) {
 		fmt.Fprintf(&t.head, "#%d %s ", e.frame.Seq, view.DateTime(e.frame.Time))
 		if len(t.chosen) > 1 {
-			t.head.WriteString(term.Escape(e.frame.Label) + " ")
+			name := t.names[e.place]
+			if e.frame.Exchange == 0 && !e.frame.Passed() {
+				name = e.frame.Label // the tap's own
+			}
+			t.head.WriteString(term.Escape(name) + " ")
 		}
 		t.head.WriteString(mark.Glyph + " " + text + "\n")
 	}

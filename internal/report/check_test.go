@@ -156,6 +156,23 @@ check failed: invalid
 `)
 }
 
+// TestNullSaysNothing: a member that is null beside one that says more is no error,
+// on an answer as on one that nobody waits for.
+func TestNullSaysNothing(t *testing.T) {
+	log := newTape("a-1-000000000001", "a").handshake().
+		c2s(1, `{"jsonrpc":"2.0","id":3,"method":"ping"}`).s2c(2, `{"jsonrpc":"2.0","id":3,"result":{},"error":null}`).
+		c2s(3, `{"jsonrpc":"2.0","id":4,"method":"ping"}`).s2c(4, `{"jsonrpc":"2.0","id":4,"error":null,"result":null}`).
+		s2c(5, `{"jsonrpc":"2.0","id":99,"result":{},"error":null}`).
+		c2s(6, `{"jsonrpc":"2.0","id":5,"method":"ping"}`).
+		c2s(7, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":5}}`).
+		s2c(8, `{"jsonrpc":"2.0","id":5,"result":{},"error":null}`).
+		c2s(9, `{"jsonrpc":"2.0","id":6,"method":"ping"}`).s2c(10, `{"jsonrpc":"2.0","id":6,"result":null,"error":{"code":-32603,"message":"no"}}`).String()
+	_, got := checked(t, log, Options{FailOn: gate.SetOf(gate.Error, gate.Invalid)})
+	if !strings.Contains(got, "errors=1 invalid=0 pending=0 late_results=1") || !strings.Contains(got, "ping (id 6): error -32603: no") {
+		t.Errorf("%s", got)
+	}
+}
+
 func TestIncomplete(t *testing.T) {
 	tape := newTape("a-1-000000000001", "a").handshake()
 	tape.WriteString("{\"session_id\":\x1b[2J\n")

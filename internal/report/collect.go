@@ -34,7 +34,7 @@ type Collector struct {
 	witness  view.Witness
 	sessions []*kept // by index of the session, nil where nothing was found
 	left     int     // of keepInAll
-	tree     jsontree.Tree
+	pieces   view.Pieces
 	early    map[capture.Ref]stray // errors that may answer a request still to come
 }
 
@@ -96,6 +96,7 @@ func (k *kept) add(f Finding) {
 // they are settled.
 func (c *Collector) Step(f *capture.Frame, st session.Step) {
 	c.witness.See(f, st)
+	c.pieces.Look(f)
 	for i := range st.Messages {
 		switch m := &st.Messages[i]; {
 		case m.Outcome == session.OutcomeBad:
@@ -103,9 +104,9 @@ func (c *Collector) Step(f *capture.Frame, st session.Step) {
 		case m.Call >= 0:
 		case m.Outcome == session.OutcomeError:
 			c.add(st.Session, gate.Error, m, func() string { return c.witness.HTTPFailure(f) })
-		case m.Outcome == session.OutcomeUnmatched && c.carriesError(f, m):
+		case m.Outcome == session.OutcomeUnmatched && c.carriesError(m):
 			c.unmatched(stray{st.Session, *m})
-		case m.Outcome == session.OutcomeEarly && len(c.early) < keepInAll && c.carriesError(f, m):
+		case m.Outcome == session.OutcomeEarly && len(c.early) < keepInAll && c.carriesError(m):
 			c.early[m.Ref] = stray{st.Session, *m}
 		}
 	}
@@ -122,11 +123,13 @@ func (c *Collector) add(i int, s gate.Signal, m *session.Message, text func() st
 	}
 }
 
-func (c *Collector) carriesError(f *capture.Frame, m *session.Message) bool {
-	if m.Kind != jsonrpc.Response || f.Form != capture.Raw || c.tree.Parse(f.Payload) != nil {
+// carriesError reports whether a message of the frame last looked at is an error.
+func (c *Collector) carriesError(m *session.Message) bool {
+	if m.Kind != jsonrpc.Response {
 		return false
 	}
-	return view.Element(c.tree.Root(), m.Element).Get("error").Exists()
+	e := c.pieces.At(m.Element).Get("error")
+	return e.Exists() && e.Kind() != jsontree.Null
 }
 
 // Settled takes a call that nothing can change any more.

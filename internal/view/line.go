@@ -1,7 +1,6 @@
 package view
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -33,7 +32,7 @@ type Liner struct {
 	Over    bool // nothing more will come: open calls were never answered
 	Preview int  // columns of payload to show, 0 for the usual
 	bare    bool // no preview of JSON, other text in full
-	tree    jsontree.Tree
+	pieces  Pieces
 }
 
 // previewWidth is how much of a payload a line shows where nothing else is asked for.
@@ -56,12 +55,12 @@ func (l *Liner) Lines(f *capture.Frame, st *session.Step) []Line {
 		}
 		return lines
 	}
-	root := l.parse(f)
+	l.pieces.Look(f)
 	for i := range st.Messages {
 		m := &st.Messages[i]
 		line := base
 		line.Arrow = Arrow(m.Dir).In(l.ASCII)
-		line.Text = l.message(f, m, callOf(st, i), Element(root, m.Element))
+		line.Text = l.message(f, m, callOf(st, i), l.piece(f, m.Element))
 		lines = append(lines, line)
 	}
 	return lines
@@ -96,27 +95,13 @@ func (l *Liner) Gap(g *session.GapNote) string {
 	return text + " " + MarkLost.In(l.ASCII)
 }
 
-// parse gives the message of a frame for its preview; an absent node where there
-// is none. Payloads of many megabytes show no preview rather than be parsed for it.
-func (l *Liner) parse(f *capture.Frame) jsontree.Node {
-	if f.Form != capture.Raw || len(f.Payload) > 1<<20 || l.tree.Parse(f.Payload) != nil {
+// piece gives a message of the frame for its preview; an absent node where there is
+// none. Payloads of many megabytes show no preview rather than be parsed for it.
+func (l *Liner) piece(f *capture.Frame, place int32) jsontree.Node {
+	if len(f.Payload) > 1<<20 {
 		return jsontree.Node{}
 	}
-	return l.tree.Root()
-}
-
-// Element returns the element of a batch at that place, the whole of anything else.
-func Element(root jsontree.Node, at int32) jsontree.Node {
-	if at < 0 || root.Kind() != jsontree.Array {
-		return root
-	}
-	for e := range root.Elements() {
-		if at == 0 {
-			return e
-		}
-		at--
-	}
-	return jsontree.Node{}
+	return l.pieces.At(place)
 }
 
 func (l *Liner) message(f *capture.Frame, m *session.Message, c *session.Call, node jsontree.Node) string {
@@ -292,25 +277,6 @@ func sizeText(m *session.Message) string {
 		return ""
 	}
 	return Size(m.Size)
-}
-
-// httpText words an HTTP head, which carries no message: "GET /mcp", "HTTP 405".
-func httpText(f *capture.Frame) string {
-	w := &words{}
-	if h := f.HTTP; h != nil {
-		switch {
-		case h.Status != 0:
-			w.add("HTTP " + strconv.Itoa(h.Status))
-		case h.Verb != "":
-			w.add(cut(h.Verb), cut(h.Path))
-		case h.SSE != nil:
-			w.add("event", cut(h.SSE.Event), text(h.SSE.Data, maxText))
-		}
-	}
-	if f.Exchange != 0 {
-		w.add(fmt.Sprintf("exchange=%d", f.Exchange))
-	}
-	return w.String()
 }
 
 // words joins what is not empty.

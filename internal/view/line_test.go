@@ -135,6 +135,18 @@ func TestGapsStandBeforeTheFrame(t *testing.T) {
 	}
 }
 
+// TestGapsOfForgedNumbers: numbers of a log may be anything, and are never below 0.
+func TestGapsOfForgedNumbers(t *testing.T) {
+	for _, kind := range []session.GapKind{session.Lost, session.Hole} {
+		for _, n := range []uint64{1 << 63, 1<<64 - 3, 1<<64 - 1} {
+			got := Gap(&session.GapNote{Kind: kind, Gap: capture.GapInfo{Lost: n, First: 1, Last: n}})
+			if want := Number(n) + " frames "; !strings.HasPrefix(got, want) || got[0] == '-' {
+				t.Errorf("%d frames are %q, want %q", n, got, want)
+			}
+		}
+	}
+}
+
 func TestNothingOfAPeerIsInterpreted(t *testing.T) {
 	evil := "\x1b]0;x\x07\r\n\u202e\u0085" + strings.Repeat("y", 20_000)
 	c := session.Call{
@@ -162,7 +174,7 @@ func TestNothingOfAPeerIsInterpreted(t *testing.T) {
 	for state := session.StatePending; state <= session.StateAbandoned; state++ {
 		for _, dir := range []capture.Dir{capture.C2S, capture.S2C} {
 			c.State, c.Dir = state, dir
-			w, _ := WhyOf(&c, SceneOf(&h), Evidence{Asks: []string{evil}, CutBy: evil, Others: 3})
+			w, _ := WhyOf(&c, SceneOf(&h), Evidence{Asks: []string{evil}, Others: 3})
 			all = append(append(all, w.First, w.Try, Call(&c), Failure(&c)), w.Bullets...)
 		}
 	}

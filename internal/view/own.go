@@ -12,13 +12,13 @@ import (
 func Gap(g *session.GapNote) string {
 	switch g.Kind {
 	case session.Lost:
-		text := Plural(int64(g.Gap.Lost), "frame", "frames") + " lost"
+		text := Plural(g.Gap.Lost, "frame", "frames") + " lost"
 		if g.Gap.Reason != "" {
 			text += ": " + cut(g.Gap.Reason)
 		}
 		return text + ", " + seqs(g.Gap.First, g.Gap.Last)
 	case session.Hole:
-		return Plural(int64(g.Gap.Lost), "frame", "frames") + " missing, " + seqs(g.Gap.First, g.Gap.Last)
+		return Plural(g.Gap.Lost, "frame", "frames") + " missing, " + seqs(g.Gap.First, g.Gap.Last)
 	case session.Skipped:
 		text := fmt.Sprintf("log line %d unreadable (%s)", g.Line, Size(int64(g.Bytes)))
 		if g.Why != "" {
@@ -75,7 +75,11 @@ func ownText(f *capture.Frame, noted bool) string {
 		if f.HTTP != nil && f.HTTP.ClosedBy != "" {
 			by = "by " + cut(f.HTTP.ClosedBy)
 		}
-		return joined("stream closed", by, httpText(f))
+		why := ""
+		if f.HTTP != nil && f.HTTP.Error != "" {
+			why = cut(f.HTTP.Error)
+		}
+		return joined("closed", by, httpText(f), why)
 	case capture.Gap, capture.Clock:
 		if noted {
 			return ""

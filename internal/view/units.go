@@ -114,8 +114,8 @@ func Count(n int64) string {
 }
 
 // Number formats a number for prose, thousands marked: 1,204.
-func Number(n int64) string {
-	digits := strconv.FormatInt(n, 10)
+func Number[T int | int64 | uint64](n T) string {
+	digits := fmt.Sprint(n)
 	sign := ""
 	if n < 0 {
 		sign, digits = "-", digits[1:]
@@ -127,7 +127,7 @@ func Number(n int64) string {
 }
 
 // Plural says how many of a thing there are: "1 frame", "1,204 frames".
-func Plural(n int64, one, many string) string {
+func Plural[T int | int64 | uint64](n T, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"math"
 	"testing"
 	"time"
 )
@@ -76,6 +77,9 @@ func TestCount(t *testing.T) {
 		if got := Number(n); got != want {
 			t.Errorf("Number(%d) = %q, want %q", n, got, want)
 		}
+	}
+	if got := Number(uint64(math.MaxUint64)); got != "18,446,744,073,709,551,615" {
+		t.Errorf("Number of the largest: %q", got)
 	}
 	if got := Plural(1, "frame", "frames") + " " + Plural(1204, "frame", "frames"); got != "1 frame 1,204 frames" {
 		t.Errorf("Plural: %q", got)

@@ -20,18 +20,14 @@ type Why struct {
 // Evidence is what the rest of a session says about one call. [Witness] collects
 // it.
 type Evidence struct {
-	Others    int             // frames the answering side sent since the request that are not this call's
-	Stderr    session.Instant // last stderr line since the request; zero if none
-	Lost      uint64          // frames that the record lacks since the request
-	Jumps     []capture.ClockInfo
-	Asks      []string // names of the inputs the answering side last asked for
-	Status    int      // of the HTTP response that brought no message; 0 if none came
-	Ended     bool     // the server's end was recorded
-	EndedAt   session.Instant
-	Cut       bool // the HTTP stream that was to bring the answer closed
-	CutAt     session.Instant
-	CutSilent time.Duration // without a byte before that
-	CutBy     string        // client, server, upstream; "" if unknown
+	Others  int             // frames the answering side sent since the request that are not this call's
+	Stderr  session.Instant // last stderr line since the request; zero if none
+	Lost    uint64          // frames that the record lacks since the request
+	Jumps   []capture.ClockInfo
+	Asks    []string // names of the inputs the answering side last asked for
+	Status  int      // of the HTTP response that brought no message; 0 if none came
+	Ended   bool     // the server's end was recorded
+	EndedAt session.Instant
 }
 
 // Scene is what a call is looked at from.
@@ -121,12 +117,8 @@ func whyOpen(c *session.Call, s Scene, e Evidence) (w Why) {
 	signed := hasSign(c)
 	silent := Duration(s.Upto.Sub(lastSign(c)))
 	switch end := s.Header.End; {
-	case e.Cut && e.CutBy == "client":
-		w.First = "cut: the client closed the stream after " + Seconds(e.CutAt.Sub(c.Start))
-	case e.Cut:
-		w.First = fmt.Sprintf("cut: the stream closed after %s without a byte", Seconds(e.CutSilent))
-		w.Bullets = append(w.Bullets, idleBullet(e.CutSilent)...)
-		w.Try = "send something on the stream more often: progress, or comments as keep-alives"
+	case c.Cut != nil:
+		w = whyCut(c)
 	case side == "server" && end != nil && abnormal(end):
 		after := s.Upto
 		if e.Ended {
@@ -155,8 +147,23 @@ func whyOpen(c *session.Call, s Scene, e Evidence) (w Why) {
 			w.First += ", until it " + End(end)
 		}
 	}
-	if over || e.Cut {
+	if over || c.Cut != nil {
 		w.Bullets = append(w.Bullets, aliveBullets(c, e)...)
+	}
+	return w
+}
+
+// whyCut is the case of an HTTP response that ended before it brought the answer.
+func whyCut(c *session.Call) (w Why) {
+	switch x := c.Cut; {
+	case x.By == session.ByClient:
+		w.First = "cut: the client closed the stream after " + Seconds(x.At.Sub(c.Start))
+	case x.Silent < minSilence:
+		w.First = "cut: the stream closed after " + Duration(x.At.Sub(c.Start)) + ", before the answer"
+	default:
+		w.First = fmt.Sprintf("cut: the stream closed after %s without a byte", Seconds(x.Silent))
+		w.Bullets = append(w.Bullets, idleBullet(x.Silent)...)
+		w.Try = "send something on the stream more often: progress, or comments as keep-alives"
 	}
 	return w
 }
@@ -197,7 +204,9 @@ func endBullet(side string, end *capture.EndInfo, e Evidence, c *session.Call) [
 func whyCancelled(c *session.Call, e Evidence) (w Why) {
 	asking, answering := Side(c.Dir), answering(c)
 	waited := c.Cancel.At.Sub(c.Start)
-	if !c.Late {
+	if !c.Late && c.Cancel.Closed {
+		w.First = fmt.Sprintf("cancelled by the %s after %s: it closed the stream; no answer came", asking, Duration(waited))
+	} else if !c.Late {
 		w.First = fmt.Sprintf("cancelled by the %s after %s; no answer came", asking, Duration(waited))
 	} else {
 		had, _ := c.Shares(c.End)

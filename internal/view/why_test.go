@@ -111,13 +111,25 @@ func TestWhy(t *testing.T) {
 			"with the client: asked roots/list 3.00s before it left, no answer came",
 		},
 		"stream cut by an idle limit": {
-			open, live, Evidence{Cut: true, CutAt: at(127), CutSilent: 125 * time.Second, CutBy: "upstream"},
+			with(open, func(c *session.Call) {
+				c.Cut = &session.Cut{At: at(127), Silent: 125 * time.Second, By: session.ByUpstream}
+			}), live, Evidence{},
 			"cut: the stream closed after 125s without a byte\n• 125s is a known idle limit (60, 125, 300)\n" +
 				"try: send something on the stream more often: progress, or comments as keep-alives",
 		},
 		"stream closed by the client": {
-			open, live, Evidence{Cut: true, CutAt: at(12), CutSilent: time.Second, CutBy: "client"},
+			with(open, func(c *session.Call) { c.Cut = &session.Cut{At: at(12), Silent: time.Second, By: session.ByClient} }), live, Evidence{},
 			"cut: the client closed the stream after 10s",
+		},
+		"stream closed before the answer": {
+			with(open, func(c *session.Call) { c.Cut = &session.Cut{At: at(4), Silent: time.Second, By: session.ByServer} }), live, Evidence{},
+			"cut: the stream closed after 2.00s, before the answer",
+		},
+		"given up by closing the stream": {
+			with(open, func(c *session.Call) {
+				c.State, c.HasToken, c.Cancel = session.StateCancelled, true, &session.Cancel{At: at(5), Closed: true}
+			}), live, Evidence{},
+			"cancelled by the client after 3.00s: it closed the stream; no answer came",
 		},
 		"id used again": {
 			with(open, func(c *session.Call) { c.State, c.End = session.StateSuperseded, at(3.5) }), live, Evidence{},

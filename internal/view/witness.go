@@ -6,7 +6,6 @@ import (
 
 	"mcpsnoop/internal/capture"
 	"mcpsnoop/internal/jsonrpc"
-	"mcpsnoop/internal/jsontree"
 	"mcpsnoop/internal/session"
 )
 
@@ -19,7 +18,7 @@ type Witness struct {
 	sessions  map[int]*bystander
 	exchanges map[exchangeKey]*exchange
 	heads     map[exchangeKey]requestHead
-	tree      jsontree.Tree
+	pieces    Pieces
 }
 
 // bystander is what happened in one session so far.
@@ -42,7 +41,6 @@ type testimony struct {
 	asks     []string
 	exchange exchangeKey
 	status   int // of the HTTP response, where it carried no message
-	cut      *cutStream
 }
 
 type exchangeKey struct {
@@ -51,13 +49,9 @@ type exchangeKey struct {
 }
 
 // exchange is an HTTP exchange that carries calls still open.
-type exchange struct {
-	last  session.Instant // last byte towards the client, or the request
-	calls []*testimony
-}
+type exchange struct{ calls []*testimony }
 
-// requestHead is an HTTP request that carried no message, such as a GET that asks
-// for a stream.
+// requestHead is the head of an HTTP request that is not answered in full.
 type requestHead struct {
 	verb, path string
 	seq        uint64
@@ -66,12 +60,6 @@ type requestHead struct {
 
 // maxHeads bounds them; beyond it, what they asked is no longer said.
 const maxHeads = 4096
-
-type cutStream struct {
-	at     session.Instant
-	silent session.Instant // since when
-	by     string
-}
 
 const maxJumps = 64
 
@@ -92,6 +80,7 @@ func (w *Witness) session(i int) *bystander {
 // See notes a frame and what it did.
 func (w *Witness) See(f *capture.Frame, st session.Step) {
 	s := w.session(st.Session)
+	w.pieces.Look(f)
 	for i := range st.Gaps {
 		g := &st.Gaps[i]
 		switch g.Kind {
@@ -137,19 +126,16 @@ func (w *Witness) seeMessage(s *bystander, f *capture.Frame, m *session.Message,
 		t.own++
 	}
 	if m.Outcome == session.OutcomeInput {
-		t.asks = w.asks(f, m)
+		t.asks = w.asks(m)
 	}
 	if m.Kind == jsonrpc.Request && f.Exchange != 0 {
-		w.carry(t, exchangeKey{f.Tap, f.Exchange}, session.Instant{Wall: f.Time, Mono: f.Mono})
+		w.carry(t, exchangeKey{f.Tap, f.Exchange})
 	}
 }
 
 // asks names what an answer asks for, the first three.
-func (w *Witness) asks(f *capture.Frame, m *session.Message) (names []string) {
-	if f.Form != capture.Raw || w.tree.Parse(f.Payload) != nil {
-		return nil
-	}
-	for name := range Element(w.tree.Root(), m.Element).Path("result", "inputRequests").Members() {
+func (w *Witness) asks(m *session.Message) (names []string) {
+	for name := range w.pieces.At(m.Element).Path("result", "inputRequests").Members() {
 		if len(names) == 3 {
 			break
 		}
@@ -159,18 +145,18 @@ func (w *Witness) asks(f *capture.Frame, m *session.Message) (names []string) {
 }
 
 // carry says that an exchange is to bring the answer of a call.
-func (w *Witness) carry(t *testimony, key exchangeKey, at session.Instant) {
+func (w *Witness) carry(t *testimony, key exchangeKey) {
 	if t.exchange == key {
 		return
 	}
 	w.drop(t)
 	e := w.exchanges[key]
 	if e == nil {
-		e = &exchange{last: at}
+		e = new(exchange)
 		w.exchanges[key] = e
 	}
 	e.calls = append(e.calls, t)
-	t.exchange, t.cut = key, nil
+	t.exchange = key
 }
 
 func (w *Witness) drop(t *testimony) {
@@ -199,17 +185,6 @@ func (w *Witness) seeExchange(f *capture.Frame, at session.Instant) {
 	if e == nil {
 		return
 	}
-	if f.Kind == capture.Close {
-		by := ""
-		if f.HTTP != nil {
-			by = f.HTTP.ClosedBy
-		}
-		for _, t := range e.calls {
-			t.cut = &cutStream{at: at, silent: e.last, by: by}
-		}
-		return
-	}
-	e.last = at
 	if f.Dir != capture.C2S && f.Status() != 0 && f.Kind != capture.Line {
 		for _, t := range e.calls {
 			t.status = f.Status()
@@ -226,8 +201,13 @@ func (w *Witness) seeHead(f *capture.Frame, key exchangeKey, at session.Instant)
 		w.heads[key] = requestHead{f.HTTP.Verb, f.HTTP.Path, f.Seq, at}
 	case f.Kind == capture.Close:
 		delete(w.heads, key)
-	case f.Dir == capture.S2C && f.Status() < 400:
-		if h, ok := w.heads[key]; ok {
+	case f.Dir == capture.S2C && f.Status() != 0 && f.Status() < 400:
+		h, ok := w.heads[key]
+		switch {
+		case !ok:
+		case h.verb == "POST" && f.HTTP.SSE == nil:
+			delete(w.heads, key) // answered
+		default:
 			h.last = at
 			w.heads[key] = h
 		}
@@ -238,12 +218,16 @@ func (w *Witness) seeHead(f *capture.Frame, key exchangeKey, at session.Instant)
 // what it answers where that is known. The frame has been seen.
 func (w *Witness) HTTPFailure(f *capture.Frame) string {
 	text := fmt.Sprintf("HTTP %d without a JSON-RPC answer", f.Status())
+	why := ""
+	if f.HTTP != nil && f.HTTP.Error != "" {
+		why = ": " + cut(f.HTTP.Error)
+	}
 	if f.Exchange == 0 {
-		return text
+		return text + why
 	}
 	h, ok := w.heads[exchangeKey{f.Tap, f.Exchange}]
 	if !ok {
-		return text + fmt.Sprintf(" (exchange %d)", f.Exchange)
+		return text + fmt.Sprintf(" (exchange %d)", f.Exchange) + why
 	}
 	text = fmt.Sprintf("HTTP %d to %s %s (seq %d)", f.Status(), cut(h.verb), cut(h.path), h.seq)
 	silent := session.Instant{Wall: f.Time, Mono: f.Mono}.Sub(h.last)
@@ -253,7 +237,7 @@ func (w *Witness) HTTPFailure(f *capture.Frame) string {
 	for _, b := range idleBullet(silent) {
 		text += "; " + b
 	}
-	return text
+	return text + why
 }
 
 // minSilence is from when on silence before a failure is worth a word.
@@ -287,9 +271,6 @@ func (w *Witness) Testify(sessionIndex int, c *session.Call) (e Evidence) {
 	e.Asks, e.Status = t.asks, t.status
 	if !s.stderr.Wall.IsZero() && s.stderr.Sub(c.Start) > 0 {
 		e.Stderr = s.stderr
-	}
-	if t.cut != nil {
-		e.Cut, e.CutAt, e.CutSilent, e.CutBy = true, t.cut.at, t.cut.at.Sub(t.cut.silent), t.cut.by
 	}
 	return e
 }

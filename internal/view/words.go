@@ -280,6 +280,8 @@ func Failure(c *session.Call) string {
 		return "tool error: " + orNone(message)
 	case c.ErrorCode == 0 && message == "" && c.Status != 0:
 		return fmt.Sprintf("HTTP %d without a JSON-RPC answer", c.Status)
+	case c.ErrorCode == 0 && c.Status != 0: // the recorder's own words
+		return fmt.Sprintf("HTTP %d: %s", c.Status, message)
 	case c.ErrorCode == 0 && message == "" && c.Task != nil:
 		return "task " + string(TaskStatus(c.Task.Status))
 	}
