@@ -3,6 +3,7 @@ module mcpsnoop
 go 1.26.0
 
 require (
+	github.com/andybalholm/brotli v1.3.0
 	github.com/clipperhouse/displaywidth v0.11.0
 	github.com/creack/pty v1.1.24
 	github.com/go-json-experiment/json v1.27.2
