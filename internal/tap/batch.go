@@ -109,7 +109,7 @@ func (w *writer) own() *capture.Frame { return &capture.Frame{Mono: time.Duratio
 func (w *writer) put(f *capture.Frame, e entry) {
 	w.seq++
 	f.Tap, f.Label, f.Seq = w.tap, w.label, w.seq
-	f.Transport, f.Time = capture.Stdio, time.Unix(0, w.latest).UTC()
+	f.Transport, f.Time = w.http.transport(), time.Unix(0, w.latest).UTC()
 	if w.redact != nil {
 		*f = w.redact(*f)
 	}
@@ -143,8 +143,9 @@ func (w *writer) flush() {
 
 // outside does what may take long.
 func (w *writer) outside(f func()) {
-	w.mu.Unlock()
-	defer w.mu.Lock()
+	mu := w.http.mutex(w)
+	mu.Unlock()
+	defer mu.Lock()
 	f()
 }
 
@@ -273,13 +274,16 @@ func (w *writer) end() {
 func (w *writer) abandon(r *recorder) totals {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.abandoned = true
 	const reason = "the log did not take them"
-	for _, e := range w.batch {
-		if e.lost > 0 && e.reason == "" {
-			w.totals.lose(e.lost, reason)
+	for _, log := range w.logs() {
+		log.abandoned = true
+		for _, e := range log.batch {
+			if e.lost > 0 && e.reason == "" {
+				log.totals.lose(e.lost, reason)
+			}
 		}
 	}
+	w.abandoned = true
 	if w.rest != nil {
 		w.split(&w.work.records[w.at-1], true)
 	}
@@ -295,5 +299,6 @@ func (w *writer) abandon(r *recorder) totals {
 			}
 		}
 	}
+	w.sumUp()
 	return w.totals
 }

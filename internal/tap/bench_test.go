@@ -40,14 +40,11 @@ func (m *oneMessage) Read(p []byte) (int, error) {
 	return n, nil
 }
 
+// testMessage is an answer whose text is about size bytes of prose, code and escapes.
 func testMessage(size int) []byte {
-	const head, tail = `{"jsonrpc":"2.0","id":12345,"result":{"content":[{"type":"text","text":"`, `"}]}}` + "\n"
-	const pieces = `plain words \u00e9\/<a href='x'>&amp;</a> naïve 漢字 😀 tab\tquote\"back\\0123456789abcdef`
-	text := bytes.Repeat([]byte(pieces), size/len(pieces)+1)[:size]
-	for len(text) > 0 && (text[len(text)-1] >= 0x80 || bytes.ContainsAny(text[max(0, len(text)-6):], `\`)) {
-		text = text[:len(text)-1]
-	}
-	text = append(text, bytes.Repeat([]byte("."), size-len(text))...)
+	const head, tail = `{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"`, `"}]}}` + "\n"
+	const phrase = `Grüße aus Zürich:\n  if (a < b) { return \"größer\"; }\n— 東京は晴れ, C:\\temp, \u2026 `
+	text := bytes.Repeat([]byte(phrase), max(1, size/len(phrase)))
 	return append(append([]byte(head), text...), tail...)
 }
 
@@ -59,7 +56,7 @@ func BenchmarkRecord(b *testing.B) {
 			message := testMessage(size)
 			log := &discardLog{}
 			rec := newRecorder(&Recording{
-				Tap: "server-1-0123456789ab", Label: "server", Log: log, clock: systemClock(), exitWait: time.Hour,
+				Tap: "server-1-0123456789ab", Label: "server", Log: log, clock: systemClock(), waits: waits{exit: time.Hour},
 				Limits: Limits{MessageBytes: 16 << 20, QueueBytes: 1 << 40, LogBytes: 1 << 40},
 			})
 			rec.begin(capture.StartInfo{Command: []string{"server"}, Cwd: "/"})

@@ -33,6 +33,7 @@ type pool struct {
 	mu   sync.Mutex
 	free []*block
 	size int
+	keep int // bytes kept, if that is more than usual
 }
 
 const pooled = 2 << 20 // bytes kept at most
@@ -61,7 +62,7 @@ func (p *pool) get(size int) *block {
 func (p *pool) put(b *block) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.size+len(b.buf) <= pooled {
+	if p.size+len(b.buf) <= max(p.keep, pooled) {
 		p.free = append(p.free, b)
 		p.size += len(b.buf)
 	}

@@ -19,9 +19,6 @@ import (
 	"mcpsnoop/internal/proc"
 )
 
-// hang is how long a test waits for what should come at once.
-const hang = 2 * time.Minute
-
 // helper is this test binary as a server, or as a tap around one.
 func helper(mode string, args []string) {
 	switch mode {
@@ -153,7 +150,7 @@ func run(t *testing.T, command []string, change func(*Stdio), ctx ...context.Con
 	tp.out, tp.errs = lineReader{bufio.NewReaderSize(outR, 1<<20)}, lineReader{bufio.NewReader(errR)}
 	cfg := Stdio{Command: command, Stdin: inR, Stdout: outW, Stderr: errW}
 	cfg.Tap, cfg.Label, cfg.Log, cfg.Limits = "t-1-000000000000", "t", tp.log, DefaultLimits()
-	cfg.exitWait = time.Minute // tests share their machine
+	cfg.waits.exit = hang // tests share their machine
 	cfg.Notify = func(line string) {
 		tp.mu.Lock()
 		defer tp.mu.Unlock()
@@ -190,11 +187,6 @@ func pipe(t *testing.T) (r, w *os.File) {
 // wait waits for the tap to end.
 func (tp *tapped) wait(t *testing.T) Result {
 	t.Helper()
-	return tp.waitFor(t, hang)
-}
-
-func (tp *tapped) waitFor(t *testing.T, d time.Duration) Result {
-	t.Helper()
 	select {
 	case r := <-tp.result:
 		var start *proc.StartError
@@ -202,8 +194,8 @@ func (tp *tapped) waitFor(t *testing.T, d time.Duration) Result {
 			t.Errorf("run: %v", tp.err)
 		}
 		return r
-	case <-time.After(d):
-		t.Fatalf("the tap did not end in %v", d)
+	case <-time.After(hang):
+		t.Fatal("the tap does not end")
 		panic("not reached")
 	}
 }

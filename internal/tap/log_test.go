@@ -14,6 +14,9 @@ import (
 
 const helperEnv = "TAP_TEST_HELPER"
 
+// hang is how long a test waits for what should come at once.
+const hang = 2 * time.Minute
+
 func TestMain(m *testing.M) {
 	if mode := os.Getenv(helperEnv); mode != "" {
 		os.Unsetenv(helperEnv)

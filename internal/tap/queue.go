@@ -20,6 +20,12 @@ type record struct {
 	bytes  int64         // of a loss
 	broken [streams]bool // of a loss: their unfinished lines are lost too
 	start  *capture.StartInfo
+	// Of an HTTP exchange:
+	ex    *exchange
+	part  httpPart
+	bits  httpBits
+	size  int64 // of a body, up to here
+	extra int64 // what the record costs more
 }
 
 type recordKind uint8
@@ -29,13 +35,14 @@ const (
 	endRecord                     // stream ended
 	lossRecord                    // here frames passed that found no room
 	startRecord                   // the tap began
+	httpRecord                    // part of an HTTP exchange
 )
 
 // recordCost is what a record is held to cost beside its bytes.
 const recordCost = 128
 
 // cost is what a record takes of the queue's bound.
-func (r *record) cost() int64 { return int64(r.hi-r.lo) + recordCost }
+func (r *record) cost() int64 { return int64(r.hi-r.lo) + r.extra + recordCost }
 
 const segmentLen = 128
 

@@ -18,19 +18,20 @@ const (
 	// restAfter is after how many empty looks the writer sleeps until it is woken.
 	// While traffic flows, no frame has to wake it.
 	restAfter = 20
-	// exitWait is how long the end waits for the log to take what is queued, and
-	// stuckWait how long for one write that does not return.
-	exitWait  = time.Second
-	stuckWait = 250 * time.Millisecond
 )
+
+// waits are how long the end waits for the log to take what is queued, and then for
+// one write that does not return.
+type waits struct{ exit, stuck time.Duration }
+
+var usualWaits = waits{exit: time.Second, stuck: 250 * time.Millisecond}
 
 // recorder puts what passes in order and has it written.
 type recorder struct {
 	clock clock
 	bound int64 // of held
 	copyN int64 // bytes of a message that are kept
-	// exitWait is how long close waits for the log to take what is queued.
-	exitWait time.Duration
+	waits waits
 
 	mu     sync.Mutex
 	queue  queue
@@ -42,6 +43,7 @@ type recorder struct {
 	sync   bool // the writer shall sync
 	lines  [streams]pumpLine
 	wake   chan struct{}
+	httpQueue
 
 	w       *writer
 	hurry   atomic.Bool   // what is still queued shall be dropped
@@ -60,8 +62,8 @@ type pumpLine struct {
 func newRecorder(cfg *Recording) *recorder {
 	r := &recorder{
 		clock: cfg.clock, bound: cfg.Limits.QueueBytes, copyN: cfg.Limits.MessageBytes,
-		exitWait: cmp.Or(cfg.exitWait, exitWait),
-		wake:     make(chan struct{}, 1), stopped: make(chan struct{}),
+		waits: waits{cmp.Or(cfg.waits.exit, usualWaits.exit), cmp.Or(cfg.waits.stuck, usualWaits.stuck)},
+		wake:  make(chan struct{}, 1), stopped: make(chan struct{}),
 	}
 	r.w = newWriter(cfg)
 	go r.write()
@@ -216,11 +218,11 @@ func (r *recorder) close(end capture.EndInfo) totals {
 	r.closed, r.urgent, r.idle = true, true, false
 	r.rouse()
 	r.mu.Unlock()
-	if r.waitStopped(r.exitWait) {
+	if r.waitStopped(r.waits.exit) {
 		return r.w.totals
 	}
 	r.hurry.Store(true)
-	if r.waitStopped(stuckWait) {
+	if r.waitStopped(r.waits.stuck) {
 		return r.w.totals
 	}
 	return r.w.abandon(r)

@@ -27,13 +27,13 @@ type testRecorder struct {
 }
 
 func record1(t *testing.T, limits Limits, log *memLog) *testRecorder {
-	return recordWithin(t, time.Minute, limits, log)
+	return recordWithin(t, waits{exit: hang}, limits, log)
 }
 
-func recordWithin(t *testing.T, exitWait time.Duration, limits Limits, log *memLog) *testRecorder {
+func recordWithin(t *testing.T, patience waits, limits Limits, log *memLog) *testRecorder {
 	r := &testRecorder{t: t, log: log, wall: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC).UnixNano()}
 	r.recorder = newRecorder(&Recording{
-		Tap: "t-1-000000000000", Label: "t", Log: log, Limits: limits, exitWait: exitWait,
+		Tap: "t-1-000000000000", Label: "t", Log: log, Limits: limits, waits: patience,
 		Notify: func(s string) {
 			r.mu.Lock()
 			defer r.mu.Unlock()
@@ -58,7 +58,7 @@ func (r *testRecorder) feed(s stream, data string) {
 
 // settle waits until all that was fed is written, or tried to.
 func (r *testRecorder) settle() {
-	deadline := time.Now().Add(5 * time.Second)
+	deadline := time.Now().Add(hang)
 	for time.Now().Before(deadline) {
 		r.recorder.mu.Lock()
 		held := r.held
@@ -156,17 +156,11 @@ func TestQueueFull(t *testing.T) {
 	log := &memLog{stall: make(chan struct{})}
 	r := record1(t, Limits{MessageBytes: 1 << 20, QueueBytes: 20_000, LogBytes: 1 << 30}, log)
 	line := `{"n":1,"pad":"` + strings.Repeat("x", 980) + `"}` + "\n"
-	var slowest time.Duration
-	for range 1000 {
-		began := time.Now()
+	for range 1000 { // all while the log's first write has not returned
 		r.feed(s2c, line)
-		slowest = max(slowest, time.Since(began))
 	}
 	late := strings.Repeat("y", 1500)
 	r.feed(c2s, late)
-	if slowest > 500*time.Millisecond {
-		t.Errorf("a chunk waited %v", slowest)
-	}
 	close(log.stall)
 	r.settle()
 	r.feed(c2s, "r\nanother\n")
@@ -385,7 +379,7 @@ func TestStartIsWrittenLate(t *testing.T) {
 // TestLogStuck: a log that never returns from a write does not keep the end waiting.
 func TestLogStuck(t *testing.T) {
 	log := &memLog{}
-	r := recordWithin(t, exitWait, DefaultLimits(), log)
+	r := recordWithin(t, waits{exit: time.Millisecond, stuck: time.Millisecond}, DefaultLimits(), log)
 	r.feed(s2c, "written\n")
 	r.settle()
 	log.mu.Lock()
@@ -395,31 +389,27 @@ func TestLogStuck(t *testing.T) {
 		r.feed(s2c, strings.Repeat("{}\n", 100))
 	}
 	r.feed(c2s, "half")
-	began := time.Now()
-	_, totals := r.done()
-	if took := time.Since(began); took < exitWait || took > exitWait+stuckWait+2*time.Second {
-		t.Errorf("the end took %v", took)
-	}
+	_, totals := r.done() // returns, though the write never does
 	if totals.lost != 501 {
 		t.Errorf("%d lost, want 501", totals.lost)
 	}
-	if want := "mcpsnoop: warning: 501 frames not recorded (the log did not take them: "; !strings.HasPrefix(totals.line(), want) {
+	if want := "mcpsnoop: warning: 501 frames not recorded ("; !strings.HasPrefix(totals.line(), want) {
 		t.Errorf("exit line %q", totals.line())
 	}
 	close(log.stall)
 	<-r.stopped
 }
 
-// TestSlowLog: after a second of trying, what is still queued is dropped, but the
-// log gets its end.
+// TestSlowLog: after a while of trying, what is still queued is dropped, but the log
+// gets its end.
 func TestSlowLog(t *testing.T) {
 	log := &memLog{}
-	r := recordWithin(t, exitWait, DefaultLimits(), log)
+	r := recordWithin(t, waits{exit: time.Millisecond, stuck: hang}, DefaultLimits(), log)
 	log.mu.Lock()
-	log.write = func(p []byte) (int, error, bool) {
-		log.mu.Unlock()
-		time.Sleep(100 * time.Millisecond)
-		log.mu.Lock()
+	log.write = func([]byte) (int, error, bool) { // returns when the end has lost patience
+		for !r.hurry.Load() {
+			time.Sleep(time.Millisecond)
+		}
 		return 0, nil, false
 	}
 	log.mu.Unlock()
@@ -427,11 +417,7 @@ func TestSlowLog(t *testing.T) {
 	for range 10_000 { // 40 batches
 		r.feed(s2c, line)
 	}
-	began := time.Now()
 	frames, totals := r.done()
-	if took := time.Since(began); took > exitWait+stuckWait+time.Second {
-		t.Errorf("the end took %v", took)
-	}
 	checkOrder(t, frames)
 	if n := len(of("s2c", frames)); n+int(totals.lost) != 10_000 || totals.lost == 0 {
 		t.Errorf("%d written and %d lost are not 10000", n, totals.lost)

@@ -136,7 +136,7 @@ func TestUnblockedCanBeClosed(t *testing.T) {
 		if err == nil {
 			t.Error("read something")
 		}
-	case <-time.After(5 * time.Second):
+	case <-time.After(hang):
 		t.Fatal("the read goes on")
 	}
 	io.WriteString(w, "x")

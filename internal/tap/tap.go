@@ -88,7 +88,7 @@ type Recording struct {
 	Notify     func(line string)                 // takes our own lines for stderr, must not block; may be nil
 	clock      clock                             // nil: the system's
 	kernel     proc.Kernel                       // nil: the system's
-	exitWait   time.Duration                     // how long the end waits for the log; 0: as long as exitWait
+	waits      waits                             // how long the end waits for the log
 }
 
 // clock returns wall time in nanoseconds since 1970, and the time since the tap

@@ -46,6 +46,7 @@ type writer struct {
 	said    said
 	gap     gap // what was lost since the last gap was put down
 	totals  totals
+	http    httpWriter
 }
 
 // line is an unfinished line.
@@ -83,14 +84,20 @@ func (w *writer) write(r *recorder, work *segment, sync, last bool) bool {
 		}
 		s := w.work
 		w.work = s.next
-		r.written(s, cost)
+		r.written(s, cost-w.http.moreParked())
 	}
-	w.flush()
+	for _, log := range w.logs() {
+		log.flush()
+		if last {
+			log.endInfo = w.endInfo
+			log.end()
+		}
+		if sync {
+			log.sync()
+		}
+	}
 	if last {
-		w.end()
-	}
-	if sync {
-		w.sync()
+		w.sumUp()
 	}
 	return !last && !w.abandoned
 }
@@ -127,6 +134,8 @@ func (w *writer) record(rec *record, hurry bool) {
 			}
 		}
 		w.lose(rec.frames, bytes, "queue full")
+	case httpRecord:
+		w.httpRecord(rec, hurry)
 	}
 }
 
