@@ -1,9 +1,13 @@
 package jsonrpc
 
-import "mcpsnoop/internal/jsontree"
+import (
+	"iter"
+
+	"mcpsnoop/internal/jsontree"
+)
 
 // MaxBatch is how many elements of a batch become messages of their own. One more
-// stands for all the rest: a frame of many million elements is an attack.
+// stands for all the rest, see [Parser.Rest]: a frame of many million elements is an attack.
 const MaxBatch = 1 << 14
 
 // Bounds of the memory that a Parser keeps, whatever it is fed.
@@ -53,6 +57,30 @@ func (p *Parser) Parse(raw []byte) []Message {
 		p.messages = append(p.messages, Message{Root: root, Element: -1, Defects: EmptyBatch})
 	}
 	return p.messages
+}
+
+// Rest yields the elements of a batch beyond the first [MaxBatch], one at a time: each
+// holds until the next. There are none unless the last Parse gave a message with
+// [RestOfBatch].
+func (p *Parser) Rest() iter.Seq[*Message] {
+	return func(yield func(*Message) bool) {
+		n := len(p.messages)
+		if n == 0 || !p.messages[n-1].Defects.Has(RestOfBatch) {
+			return
+		}
+		count := 0
+		for element := range p.messages[n-1].Root.Elements() {
+			if count++; count <= MaxBatch {
+				continue
+			}
+			p.read(element, count-1, InBatch)
+			more := yield(&p.messages[n])
+			p.messages = p.messages[:n]
+			if !more {
+				return
+			}
+		}
+	}
 }
 
 // read appends the message that root is.

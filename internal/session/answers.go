@@ -163,6 +163,7 @@ func (s *conversation) effects(e *event, c *call, r *result) {
 		}
 	case methodDiscover:
 		s.peers.discovered(r)
+		s.revisions.discovered(r)
 	case "tools/list", "prompts/list", "resources/list", "resources/templates/list":
 		s.offers.listed(c, e.m.Result)
 	}
@@ -255,7 +256,11 @@ func (s *conversation) strayed(e *event, key uint64, f fate, index int32) {
 			return
 		}
 		e.msg.Outcome = OutcomeUnmatched
-		if failed && !malformed(e.m) { // else it counts as no message
+		switch {
+		case !failed, malformed(e.m): // no error, or it counts as no message
+		case refuses(e.f) && e.counted(): // with the status of its exchange
+			e.msg.Outcome = NoOutcome
+		default:
 			s.counts.Errors++
 		}
 	}

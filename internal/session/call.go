@@ -58,6 +58,7 @@ type Call struct {
 	TaskOf    int32         // the call that became the task this one is about, -1 if none is known
 	Within    int32         // the other side's call in which this was asked, -1 unless that is certain
 	Stream    *Stream
+	Let       bool // let go of before it was settled, because too much was open at once: see [Counts.Let]
 }
 
 // Cancel is how a call was given up.
@@ -155,6 +156,11 @@ type Stream struct {
 
 // Open reports whether the call still waits.
 func (c *Call) Open() bool { return c.State == StatePending || c.State == StateStreaming }
+
+// Unknown reports whether nobody knows what became of the call: it was let go of while
+// it was open. An answer that came later is told in the counts and, where calls are kept,
+// in the list.
+func (c *Call) Unknown() bool { return c.Let && c.Open() }
 
 // Answered reports whether the call came to an answer, a late one included.
 func (c *Call) Answered() bool { return c.Response.Seq != 0 }

@@ -310,9 +310,14 @@ func (r *Reducer) boundLive() {
 	}
 }
 
-// letGo settles a call of which the fate is not known.
+// letGo settles a call of which the fate is not known. What comes of it later changes
+// the counts, but not the sums of its tool, which nobody knows any more.
 func (r *Reducer) letGo(c *call) {
 	c.s.show(c)
+	c.Let = true
+	if c.State == StatePending && c.Dir == capture.C2S {
+		c.s.stats.pending(c, -1)
+	}
 	c.s.settle(c, c.fate())
 	c.s.counts.Let++
 }

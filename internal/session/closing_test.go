@@ -133,6 +133,26 @@ var closeCases = []modelCase{
 		frames: 6 error, 8 error, 10 error, 12 error, 14 error, 16 error, 18 error, 19 unmatched, 20 error
 		counts: errors=8 truncated=1
 	`},
+	{"refused before the body, by an error that names another request", `
+		all http
+		#[x=1 conn=a verb=POST path=/mcp] http
+		<[x=1 conn=a status=400] err 7 -32600 whose
+		>[x=1 conn=a] ask 1 tools/list
+		#[x=2 conn=b verb=POST path=/mcp] http
+		<[x=2 conn=b status=400 kind=http]
+		<[x=2 conn=b status=400] err 8 -32600 whose
+		#[x=3 conn=c verb=POST path=/mcp] http
+		<[x=3 conn=c status=400] err 9 -32600 whose
+		#[x=4 conn=d verb=POST path=/mcp] http
+		<[x=4 conn=d status=400 kind=http]
+		<[x=4 conn=d status=400] err 10 -32600 whose
+		>[x=4 conn=d] ask 2 tools/list
+	`, `
+		1 tools/list: failed 3>2 errored code=-32600 "whose" status=400
+		2 tools/list: failed 12>11 code=-32600 "whose" status=400
+		frames: 2 unmatched, 5 error, 8 unmatched, 10 error, 11 unmatched
+		counts: errors=4
+	`},
 	{"refused probes", `
 		all http
 		>[x=1] ask 1 server/discover {` + v26 + `}

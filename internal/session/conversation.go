@@ -33,7 +33,7 @@ type conversation struct {
 	revisions   revisions
 	offers      offers
 	stats       *stats // nil unless wanted
-	cutRequests [3]int // by direction: requests that may have been cut beyond recognition, whose answers match none
+	cutRequests [3]int // by direction: requests cut beyond recognition, perhaps, or in the rest of a batch; their answers match none
 }
 
 // event is one message on its way through the parts.
@@ -157,7 +157,11 @@ func (s *conversation) parsed(f *capture.Frame, base *Message, messages []jsonrp
 		if i > 0 {
 			m.Size = 0
 		}
-		s.message(f, &m, &messages[i])
+		if messages[i].Defects.Has(jsonrpc.RestOfBatch) {
+			s.rest(f, &m, &messages[i])
+		} else {
+			s.message(f, &m, &messages[i])
+		}
 	}
 	if refuses(f) {
 		s.refusedWith(errors)

@@ -76,6 +76,28 @@ func (s *conversation) pairEarly(e *event) {
 	}
 }
 
+// pairRefusal gives the request of e the error that refused its exchange before it came
+// and names another request, or none that is: the status says that it is the answer.
+func (s *conversation) pairRefusal(e *event) {
+	for i := range s.early.held {
+		h := &s.early.held[i]
+		if e.x == nil || h.frame.Exchange != e.f.Exchange || !refuses(h.frame) {
+			continue
+		}
+		held := s.release(i)
+		s.again(&held, func(answer *event) {
+			if !present(answer.m.Error) {
+				key, f, index := s.fateOf(answer.id, answer.who)
+				s.strayed(answer, key, f, index)
+				return
+			}
+			answer.call = e.call
+			s.refusal(answer, e.call)
+		})
+		return
+	}
+}
+
 // expireEarly gives up on answers whose request should have come by now.
 func (s *conversation) expireEarly(at Instant) {
 	for s.early.waiting() {
@@ -124,6 +146,9 @@ func (s *conversation) again(h *heldAnswer, do func(*event)) {
 	msg := h.message
 	msg.Outcome = NoOutcome
 	answer := &event{f: h.frame, m: m, msg: &msg, at: msg.At, who: h.who, id: h.id, index: h.index}
+	if h.frame.Exchange != 0 {
+		answer.x = s.tap.parties.exchanges.byNumber[h.frame.Exchange]
+	}
 	do(answer)
 	if answer.call != nil {
 		msg.Call = answer.call.Index

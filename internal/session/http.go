@@ -82,6 +82,9 @@ func (s *conversation) refuseLate(e *event, c *call) {
 	if e.x == nil || e.x.refused.status == 0 || c.Dir != capture.C2S || !c.Open() {
 		return
 	}
+	if s.pairRefusal(e); !c.Open() {
+		return
+	}
 	f := &e.x.refused
 	c.Response, c.responseAt = f.ref, f.index
 	c.End, c.endAt = f.at, f.index

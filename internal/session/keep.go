@@ -124,6 +124,7 @@ type packedCall struct {
 	state                State
 	toolError, expected  bool
 	errored, late, token bool
+	let                  bool
 }
 
 // callRest is the part of a call that most calls do not have. It is not changed once
@@ -162,7 +163,7 @@ func (l *CallList) At(i int) Call {
 		Index: int32(i), Dir: p.dir, ID: *l.messages.ids.at(int(p.id)),
 		Method: l.messages.names[p.method], Target: l.messages.names[p.target],
 		Revision: p.revision, State: p.state, ToolError: p.toolError, Expected: p.expected, Errored: p.errored,
-		Late: p.late, ResultLen: int(p.result), HasToken: p.token, TaskOf: p.taskOf, Within: p.within,
+		Late: p.late, ResultLen: int(p.result), HasToken: p.token, TaskOf: p.taskOf, Within: p.within, Let: p.let,
 	}
 	if m := l.message(p.request); m != nil {
 		c.Request, c.Start = m.ref(), m.at()
@@ -222,7 +223,7 @@ func (k *keeper) pack(c *call) {
 		id: c.idText, method: c.methodName, target: c.targetName,
 		result: uint32(min(c.ResultLen, math.MaxUint32)), within: c.Within, taskOf: c.TaskOf,
 		dir: c.Dir, revision: c.Revision, state: c.State, toolError: c.ToolError, expected: c.Expected,
-		errored: c.Errored, late: c.Late, token: c.HasToken,
+		errored: c.Errored, late: c.Late, token: c.HasToken, let: c.Let,
 	}
 }
 

@@ -115,6 +115,7 @@ type result struct {
 	task, taskID, status, result, error          jsontree.Node
 	state, inputs                                jsontree.Node
 	protocol, server, capabilities, instructions jsontree.Node
+	supported                                    jsontree.Node
 	meta                                         meta
 }
 
@@ -149,6 +150,8 @@ func pickResult(node jsontree.Node) (r result) {
 			r.server = v
 		case "capabilities":
 			r.capabilities = v
+		case "supportedVersions":
+			r.supported = v
 		case "instructions":
 			r.instructions = v
 		}

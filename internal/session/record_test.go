@@ -169,6 +169,18 @@ func TestHeader(t *testing.T) {
 			> ask 1 server/discover {` + meta + `}
 			< ok 1 {"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},"serverInfo":{"name":"body"},"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"s","version":"1"}},"instructions":"i"}
 		`, `c/C/2 {"roots":{}} s//1 {"tools":{}} "i" 2026-07-28=5 []`},
+		{"only the server said which revisions it speaks", `
+			> ask 1 server/discover
+			< ok 1 {"supportedVersions":["2025-11-25",7,"2026-07-28","2031-01-01","2025-06-18"],"capabilities":{}}
+		`, `//  // {} "" 2026-07-28=5 []`},
+		{"what the client declared goes before what the server offers", `
+			> ask 1 server/discover {"_meta":{"io.modelcontextprotocol/protocolVersion":"2025-11-25"}}
+			< ok 1 {"supportedVersions":["2025-11-25","2026-07-28"]}
+		`, `//  //  "" 2025-11-25=4 []`},
+		{"even where we do not know it", `
+			> ask 1 server/discover {"_meta":{"io.modelcontextprotocol/protocolVersion":"2031-01-01"}}
+			< ok 1 {"supportedVersions":["2026-07-28"]}
+		`, `//  //  "" 2031-01-01=0 []`},
 		{"a server that names itself in any result", `
 			> ask 1 tools/list {` + meta + `}
 			< ok 1 {"tools":[],"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"s","version":"1"}}}

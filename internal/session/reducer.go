@@ -12,8 +12,8 @@
 // With Options.Keep a session takes about 150 bytes a frame. Without, it takes what
 // is open, and 8 to 12 bytes for each id or token that was settled, so that a second
 // answer is still known as one; with Options.Stats 8 bytes more for each answer. What
-// is open at once is bounded: beyond, the oldest is let go of, Counts.Let says so,
-// and of its fate only the counts are told.
+// is open at once is bounded: beyond, the oldest is let go of, Call.Let and Counts.Let say
+// so, and of its fate only the counts are told.
 package session
 
 import (

@@ -19,6 +19,7 @@ type revisions struct {
 	last       mcp.Revision // declared last
 	unknown    string       // declared last of those we do not know, as sent
 	declaredBy [mcp.Latest + 1]fatesOfRevision
+	offered    mcp.Revision // newest that the server's answer to server/discover names
 }
 
 // fatesOfRevision says what became of a revision that requests declared.
@@ -92,6 +93,16 @@ func (v *revisions) initialized(r *result) {
 	v.negotiated, v.text, v.settled = mcp.ParseRevision(string(name)), string(cut(name, maxTarget)), true
 }
 
+// discovered takes which revisions the server says it speaks.
+func (v *revisions) discovered(r *result) {
+	v.offered = mcp.NoRevision
+	for name := range r.supported.Elements() {
+		if text, ok := name.StrBytes(); ok {
+			v.offered = max(v.offered, mcp.ParseRevision(string(text)))
+		}
+	}
+}
+
 // accepted notes that a request was answered with a result.
 func (v *revisions) accepted(c *call) { v.declaredBy[c.Revision].accepted = true }
 
@@ -103,7 +114,8 @@ func (v *revisions) refused(c *call) {
 }
 
 // header returns the revision of the session: the negotiated one, else the newest
-// that was declared and not refused.
+// that was declared and not refused, else what was proposed or declared without our
+// knowing it. Only where nothing was said it is what the server offers.
 func (v *revisions) header() (mcp.Revision, string) {
 	if v.settled {
 		return v.negotiated, v.text
@@ -115,6 +127,9 @@ func (v *revisions) header() (mcp.Revision, string) {
 	}
 	if v.asked != "" {
 		return v.proposed, v.asked
+	}
+	if v.unknown == "" {
+		return v.offered, v.offered.String()
 	}
 	return mcp.NoRevision, v.unknown
 }

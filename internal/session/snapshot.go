@@ -26,7 +26,7 @@ type Header struct {
 	Client       Peer
 	Server       Peer
 	Instructions string
-	Revision     mcp.Revision // negotiated, else the newest declared and not refused
+	Revision     mcp.Revision // negotiated, else the newest declared and not refused; offered by the server if nobody said more
 	RevisionText string       // as sent, also where we do not know it
 	First, Last  Instant
 	Counts       Counts
@@ -49,12 +49,13 @@ type Counts struct {
 	Unreadable    int // log lines that could not be read
 	Torn          int // 1 if the log ends inside a line
 	Truncated     int // frames of which the recorded copy was cut
-	Let           int // open calls, tokens and the like let go because too many were open at once: what became of them is known in part
+	Unread        int // batches of which the elements beyond jsonrpc.MaxBatch were not looked at one by one
+	Let           int // calls let go of because too many were open at once: what became of them is told in these counts alone
 	Bytes         int64
 }
 
 // Incomplete says how many things the capture lacks.
-func (c *Counts) Incomplete() int { return c.Missing + c.Unreadable + c.Torn }
+func (c *Counts) Incomplete() int { return c.Missing + c.Unreadable + c.Torn + c.Unread }
 
 // GapKind is what is missing or odd about the record itself.
 type GapKind uint8
@@ -84,7 +85,7 @@ type ToolStat struct {
 	Name            string
 	Calls           int
 	Errors          int
-	Pending         int
+	Pending         int           // those let go of apart
 	P50, P95, P99   time.Duration // nearest rank over answered calls; 0 if none
 	Bytes, MaxBytes int64         // of results
 }
