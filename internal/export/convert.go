@@ -31,7 +31,7 @@ func newSession(h *session.Header, live bool) Session {
 		Frames:   c.Frames, Requests: c.Requests, Responses: c.Responses, Notifications: c.Notifications,
 		Calls: c.Calls, Retries: c.Retries,
 		Errors: c.Errors, Invalid: c.Invalid, Pending: c.Pending, LateResults: c.Late,
-		MissingFrames: c.Missing, Unreadable: c.Unreadable, Torn: c.Torn > 0, Truncated: c.Truncated, Bytes: c.Bytes, LetGo: c.Let,
+		MissingFrames: c.Missing, Unreadable: c.Unreadable, Torn: c.Torn > 0, Truncated: c.Truncated, Bytes: c.Bytes, LetGo: c.Let, Unread: c.Unread,
 	}
 	if h.ID != h.Tap {
 		s.Tap = h.Tap
@@ -160,7 +160,10 @@ func newCall(c *session.Call, why *Why) Call {
 		Index: c.Index, ID: c.ID, Method: c.Method, Direction: directions[c.Dir&7], State: states[c.State], Status: callStatus(c),
 		IsTool: c.Method == "tools/call", Target: c.Target, IsError: c.Errored, ToolError: c.ToolError, Expected: c.Expected,
 		RequestSeq: c.Request.Seq, ResponseSeq: c.Response.Seq, StartedAt: moment(c.Start.Wall), LateResult: c.Late,
-		ResultBytes: c.ResultLen, HTTPStatus: c.Status, Repeats: c.Repeats, Retries: c.Retries, ProgressToken: c.HasToken, Why: why,
+		ResultBytes: c.ResultLen, HTTPStatus: c.Status, Repeats: c.Repeats, Retries: c.Retries, ProgressToken: c.HasToken, Why: why, LetGo: c.Let,
+	}
+	if c.Unknown() {
+		out.State, out.Status = "unknown", "unknown"
 	}
 	if out.IsTool {
 		out.ToolName = c.Target
@@ -300,10 +303,10 @@ func kind(f *capture.Frame, m *session.Message) string {
 	case m == nil:
 		return "other"
 	case m.Kind == jsonrpc.Invalid && m.Outcome != session.OutcomeBad:
-		if f.Status() != 0 {
+		if f.Status() != 0 && !m.Defects.Has(jsonrpc.RestOfBatch) {
 			return "transport" // an HTTP status with a body that is no message
 		}
-		return "other" // a cut copy: nobody knows what it was
+		return "other" // a cut copy, or the rest of a batch: nobody knows what it was
 	}
 	return messageKinds[m.Kind]
 }

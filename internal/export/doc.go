@@ -67,6 +67,7 @@ type Session struct {
 	MissingFrames int            `json:"missing_frames"`
 	Unreadable    int            `json:"unreadable_lines"`
 	Torn          bool           `json:"torn"`
+	Unread        int            `json:"unread_batches,omitempty"` // whose elements were not all looked at, see session.Counts
 	Truncated     int            `json:"truncated"`
 	Bytes         int64          `json:"bytes"`
 	LetGo         int            `json:"let_go,omitempty"` // calls too many to be followed, see session.Counts
@@ -236,6 +237,7 @@ type Call struct {
 	TaskOf        *int32          `json:"task_of,omitempty"` // index of the call that became the task this one is about
 	Within        *int32          `json:"within,omitempty"`  // index of the other side's call in which this was asked
 	Why           *Why            `json:"why,omitempty"`
+	LetGo         bool            `json:"let_go,omitempty"` // too much was open at once: what came later is told in the counts alone
 	ErrorName     string          `json:"error_name,omitempty"`
 	Params        json.RawMessage `json:"params,omitempty"`
 	Result        json.RawMessage `json:"result,omitempty"`

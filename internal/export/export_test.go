@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -172,6 +173,43 @@ func TestDocument(t *testing.T) {
 	}
 	if e := d.Events[10]; e.CallIndex == nil || *e.CallIndex != 2 || e.Size != 49 || !e.Timestamp.Equal(now.Add(-6190*time.Millisecond)) {
 		t.Errorf("late answer %+v", e)
+	}
+}
+
+// TestManyOpenAtOnce: of calls too many to be followed nobody says that they wait.
+func TestManyOpenAtOnce(t *testing.T) {
+	const n = 10_000
+	batch := func(format string) string {
+		var list []string
+		for i := range n {
+			list = append(list, fmt.Sprintf(format, i))
+		}
+		return "[" + strings.Join(list, ",") + "]"
+	}
+	log := newTape("a-1-000000000001", "a").
+		c2s(.1, `{"jsonrpc":"2.0","id":"i","method":"initialize","params":{"protocolVersion":"2025-03-26"}}`).
+		s2c(.2, `{"jsonrpc":"2.0","id":"i","result":{"protocolVersion":"2025-03-26"}}`).
+		c2s(1, batch(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"x"}}`)).
+		s2c(2, batch(`{"jsonrpc":"2.0","id":%d,"result":{}}`)).String()
+	d := decoded[Document](t, exported(t, log, asJSON, Options{}))
+	states, letGo := map[string]int{}, 0
+	for _, c := range d.Calls {
+		states[c.State+" "+c.Status]++
+		if c.LetGo {
+			letGo++
+		}
+		if c.Why != nil {
+			t.Fatalf("call %d: %s", c.Index, c.Why.First)
+		}
+	}
+	let := d.Session.LetGo
+	want := map[string]int{"unknown unknown": let, "completed ok": n + 1 - let}
+	if let == 0 || letGo != let || !maps.Equal(states, want) || d.Session.Pending != 0 || d.Summary.Tools[0].Pending != 0 {
+		t.Errorf("%v, want %v; %+v", states, want, d.Session)
+	}
+	text := exported(t, log, asText, Options{})
+	if strings.Contains(text, "no answer") || strings.Contains(text, "why:") || !strings.Contains(text, "calls     1,808 calls let go of") {
+		t.Errorf("as text: %.2000s", text)
 	}
 }
 

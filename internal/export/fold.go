@@ -190,7 +190,7 @@ func (p *folded) why(r *session.Reducer, i int, c *session.Call, e view.Evidence
 		scene.Header, scene.Upto = &h, h.Last
 	}
 	w, ok := view.WhyOf(c, scene, e)
-	if !ok {
+	if !ok || c.Unknown() {
 		return nil
 	}
 	return &Why{w.First, w.Bullets, w.Try}

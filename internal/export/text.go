@@ -69,6 +69,12 @@ func (t *textual) header(h *session.Header) {
 	if c.Unreadable > 0 || c.Torn > 0 {
 		line("log", fmt.Sprintf("%s unreadable, %s torn", view.Plural(int64(c.Unreadable), "line", "lines"), view.Plural(int64(c.Torn), "line", "lines")))
 	}
+	if c.Let > 0 {
+		line("calls", view.Plural(int64(c.Let), "call", "calls")+" let go of, too many were open at once: what became of them is in the counts alone")
+	}
+	if c.Unread > 0 {
+		line("batches", fmt.Sprintf("%d with elements that were not looked at one by one", c.Unread))
+	}
 	t.w.WriteByte('\n')
 }
 

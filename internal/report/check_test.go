@@ -3,13 +3,16 @@ package report
 import (
 	"bytes"
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
 
 	"mcpsnoop/internal/capture"
 	"mcpsnoop/internal/gate"
+	"mcpsnoop/internal/jsonrpc"
 	"mcpsnoop/internal/session"
+	"mcpsnoop/internal/term"
 )
 
 // tape writes the log of one stdio tap of our recorder, frame by frame.
@@ -83,7 +86,7 @@ func trip() string {
 func checked(t *testing.T, log string, o Options) (*Check, string) {
 	t.Helper()
 	c := NewCollector(o)
-	r := session.New(session.Options{Settled: c.Settled})
+	r := session.New(session.Options{Settled: c.Settled, Revised: c.Revised})
 	reader := capture.NewReader(strings.NewReader(log), capture.ReaderOptions{Name: "x.jsonl"})
 	err := session.Fold(reader, r, func(f *capture.Frame, _ capture.Ref, st session.Step) error {
 		c.Step(f, st)
@@ -94,7 +97,7 @@ func checked(t *testing.T, log string, o Options) (*Check, string) {
 	}
 	check := c.Report(r)
 	var out bytes.Buffer
-	if err := check.WriteText(&out); err != nil {
+	if err := check.WriteText(&out, term.Palette{}); err != nil {
 		t.Fatal(err)
 	}
 	return check, out.String()
@@ -286,6 +289,97 @@ func TestErrorBeforeItsRequest(t *testing.T) {
   error        seq 1             ping (id 1): error -1: early
   error        seq 3             error that answers no request seen (id 9)
 look first at s-1-0a seq 1
+check failed: error
+`)
+}
+
+// TestManyOpenAtOnce: what is counted is what is listed, however many calls are open at once.
+func TestManyOpenAtOnce(t *testing.T) {
+	const n, unanswered = 10_000, 5
+	batch := func(first, last int, format string) string {
+		var list []string
+		for i := first; i < last; i++ {
+			list = append(list, fmt.Sprintf(format, i))
+		}
+		return "[" + strings.Join(list, ",") + "]"
+	}
+	head := newTape("a-1-000000000001", "a").
+		c2s(.1, `{"jsonrpc":"2.0","id":"i","method":"initialize","params":{"protocolVersion":"2025-03-26"}}`).
+		s2c(.2, `{"jsonrpc":"2.0","id":"i","result":{"protocolVersion":"2025-03-26"}}`).
+		c2s(1, batch(0, n, `{"jsonrpc":"2.0","id":%d,"method":"ping"}`))
+	whole := *head
+	whole.Buffer = *bytes.NewBuffer(bytes.Clone(head.Bytes()))
+	_, got := checked(t, whole.s2c(2, batch(0, n, `{"jsonrpc":"2.0","id":%d,"result":{}}`)).String(), Options{FailOn: gate.Default(), All: true})
+	equal(t, got, `session a-1-000000000001: errors=0 invalid=0 pending=0 late_results=0 missing_frames=0
+check passed
+`)
+	// The first calls, which were let go of: some are not answered, one with an error, one
+	// with a tool's.
+	head.s2c(2, batch(unanswered+2, n, `{"jsonrpc":"2.0","id":%d,"result":{}}`)).
+		s2c(3, `{"jsonrpc":"2.0","id":5,"error":{"code":-32603,"message":"no luck"}}`).
+		s2c(4, `{"jsonrpc":"2.0","id":6,"result":{"isError":true,"content":[{"type":"text","text":"no file"}]}}`)
+	_, got = checked(t, head.String(), Options{FailOn: gate.Default(), All: true})
+	equal(t, got, `session a-1-000000000001: errors=2 invalid=0 pending=5 late_results=0 missing_frames=0
+  error        seq 6             answer to a call let go of (id 5): error -32603: no luck
+  error        seq 7             answer to a call let go of (id 6): tool error: no file
+  pending                        and 5 more
+look first at a-1-000000000001 seq 6
+check failed: error
+`)
+}
+
+// TestBatchBeyondBound: too many elements for us are what the record lacks.
+func TestBatchBeyondBound(t *testing.T) {
+	note := `{"jsonrpc":"2.0","method":"n"}`
+	log := newTape("a-1-000000000001", "a").
+		c2s(.1, `{"jsonrpc":"2.0","id":"i","method":"initialize","params":{"protocolVersion":"2025-03-26"}}`).
+		s2c(.2, `{"jsonrpc":"2.0","id":"i","result":{"protocolVersion":"2025-03-26"}}`).
+		c2s(1, "["+strings.Repeat(note+",", jsonrpc.MaxBatch)+note+"]").String()
+	_, got := checked(t, log, Options{FailOn: gate.SetOf(gate.Invalid, gate.Incomplete)})
+	equal(t, got, `session a-1-000000000001: errors=0 invalid=0 pending=0 late_results=0 missing_frames=0
+  incomplete   seq 4             batch of more than 16,384 elements: the rest was searched for answers only
+check failed: incomplete
+`)
+}
+
+// TestColours: signals and verdict have a role each, and nothing else has.
+func TestColours(t *testing.T) {
+	check, plain := checked(t, trip(), Options{FailOn: gate.Default(), All: true})
+	var out bytes.Buffer
+	p := term.Palette{Depth: term.SixteenColors}
+	if err := check.WriteText(&out, p); err != nil {
+		t.Fatal(err)
+	}
+	got := out.String()
+	for _, want := range []string{
+		"\n  \x1b[1;31minvalid\x1b[0m      seq 7  ", "\n  \x1b[36mpending\x1b[0m      seq 9  ",
+		"\n  \x1b[33mlate-result\x1b[0m  seq 13 ", "\n\x1b[1;31mcheck failed\x1b[0m: error,invalid\n",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is not in:\n%q", want, got)
+		}
+	}
+	if bare := regexp.MustCompile("\x1b\\[[0-9;]*m").ReplaceAllString(got, ""); bare != plain {
+		t.Errorf("without colours:\n%s\nwant:\n%s", bare, plain)
+	}
+	passed := Check{Sessions: []Session{{ID: "a", Frames: 1}}}
+	out.Reset()
+	if err := passed.WriteText(&out, p); err != nil || !strings.HasSuffix(out.String(), "\n\x1b[32mcheck passed\x1b[0m\n") {
+		t.Errorf("%v, %q", err, out.String())
+	}
+}
+
+// TestRefusalListedOnce: an error that comes before what it refuses is one finding.
+func TestRefusalListedOnce(t *testing.T) {
+	line := func(seq int, dir, more string) string {
+		return fmt.Sprintf(`{"session_id":"h-1-0a","server_label":"h","seq":%d,"ts":"2026-11-30T19:41:52Z","mono_us":%d,"direction":"%s","transport":"http","conn_id":"c","exchange":1,%s}`+"\n", seq, seq, dir, more)
+	}
+	log := line(1, "meta", `"kind":"http","http":{"verb":"POST","path":"/mcp"}`) +
+		line(2, "s2c", `"status":400,"raw":{"jsonrpc":"2.0","id":7,"error":{"code":-32600,"message":"whose"}}`) +
+		line(3, "c2s", `"raw":{"jsonrpc":"2.0","id":1,"method":"ping"}`)
+	_, got := checked(t, log, Options{FailOn: gate.Default()})
+	equal(t, got, `session h-1-0a: errors=1 invalid=0 pending=0 late_results=0 missing_frames=0
+  error        seq 2             ping (id 1): error -32600: whose
 check failed: error
 `)
 }

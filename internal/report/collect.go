@@ -26,7 +26,7 @@ type Options struct {
 	Select func(*session.Header) bool
 }
 
-// Collector gathers findings while a log is folded and forgotten. Its Settled belongs
+// Collector gathers findings while a log is folded and forgotten. Its Settled and Revised belong
 // into [session.Options], Step is called with each frame after it was applied, Report
 // at the end.
 type Collector struct {
@@ -35,13 +35,7 @@ type Collector struct {
 	sessions []*kept // by index of the session, nil where nothing was found
 	left     int     // of keepInAll
 	pieces   view.Pieces
-	early    map[capture.Ref]stray // errors that may answer a request still to come
-}
-
-// stray is a message that belongs to no call, and its session.
-type stray struct {
-	session int
-	message session.Message
+	early    map[place]bool // errors that may answer a request still to come
 }
 
 // kept is what is remembered of one session.
@@ -62,7 +56,7 @@ type waiting struct {
 
 // NewCollector returns a collector for one fold of one log.
 func NewCollector(o Options) *Collector {
-	return &Collector{o: o, left: keepInAll, early: map[capture.Ref]stray{}}
+	return &Collector{o: o, left: keepInAll, early: map[place]bool{}}
 }
 
 func (c *Collector) session(i int) *kept {
@@ -102,18 +96,52 @@ func (c *Collector) Step(f *capture.Frame, st session.Step) {
 		case m.Outcome == session.OutcomeBad:
 			c.add(st.Session, gate.Invalid, m, func() string { return view.NotMCP(f) })
 		case m.Call >= 0:
+		case m.Kind == jsonrpc.Response && letGo[m.Outcome]:
+			c.letGo(st.Session, m)
 		case m.Outcome == session.OutcomeError:
 			c.add(st.Session, gate.Error, m, func() string { return c.witness.HTTPFailure(f) })
 		case m.Outcome == session.OutcomeUnmatched && c.carriesError(m):
-			c.unmatched(stray{st.Session, *m})
+			c.unmatched(st.Session, m)
 		case m.Outcome == session.OutcomeEarly && len(c.early) < keepInAll && c.carriesError(m):
-			c.early[m.Ref] = stray{st.Session, *m}
+			c.early[place{m.Ref, m.Element}] = true
+		case m.Defects.Has(jsonrpc.RestOfBatch):
+			c.add(st.Session, gate.Incomplete, m, view.RestOfBatch)
 		}
 	}
 }
 
-func (c *Collector) unmatched(s stray) {
-	c.add(s.session, gate.Error, &s.message, func() string { return view.Unmatched(&s.message) })
+// letGo are the outcomes of answers to calls that are let go of, as far as they are findings.
+var letGo = map[session.Outcome]bool{session.OutcomeError: true, session.OutcomeToolError: true, session.OutcomeLate: true}
+
+// letGo notes the answer to a call that was let go of.
+func (c *Collector) letGo(i int, m *session.Message) {
+	node := c.pieces.At(m.Element)
+	isError, _ := node.Path("result", "isError").Bool()
+	if m.Outcome == session.OutcomeLate {
+		c.add(i, gate.LateResult, m, func() string { return view.LetGo(m, node) })
+	}
+	if isError || c.carriesError(m) {
+		c.add(i, gate.Error, m, func() string { return view.LetGo(m, node) })
+	}
+}
+
+// place is a message by where it lies.
+type place struct {
+	ref     capture.Ref
+	element int32
+}
+
+// Revised takes the last word on an answer that stood before its request, or has none.
+func (c *Collector) Revised(i int, m *session.Message) {
+	at := place{m.Ref, m.Element}
+	if c.early[at] && m.Outcome == session.OutcomeUnmatched && m.Call < 0 {
+		c.unmatched(i, m)
+	}
+	delete(c.early, at)
+}
+
+func (c *Collector) unmatched(i int, m *session.Message) {
+	c.add(i, gate.Error, m, func() string { return view.Unmatched(m) })
 }
 
 // add remembers a finding at a message, if there is room for it.
@@ -134,7 +162,6 @@ func (c *Collector) carriesError(m *session.Message) bool {
 
 // Settled takes a call that nothing can change any more.
 func (c *Collector) Settled(i int, call *session.Call) {
-	delete(c.early, call.Response)
 	e := c.witness.Testify(i, call)
 	if call.Errored {
 		if k := c.session(i); k.room(gate.Error) {
@@ -150,7 +177,7 @@ func (c *Collector) Settled(i int, call *session.Call) {
 				Text: view.Call(call) + ": " + why.First,
 			})
 		}
-	case call.State == session.StatePending && call.Dir == capture.C2S:
+	case call.State == session.StatePending && call.Dir == capture.C2S && !call.Unknown():
 		if k := c.session(i); k.room(gate.Pending) {
 			k.pending = append(k.pending, waiting{cloneCall(call), e})
 		}
@@ -179,10 +206,6 @@ func cloneCall(c *session.Call) session.Call {
 
 // Report gives what was found, once the reducer has been told that no frame follows.
 func (c *Collector) Report(r *session.Reducer) *Check {
-	for _, s := range c.early {
-		c.unmatched(s)
-	}
-	clear(c.early)
 	check := &Check{FailOn: c.o.FailOn, All: c.o.All}
 	for i := range r.Len() {
 		snapshot := r.Snapshot(i)
@@ -196,10 +219,12 @@ func (c *Collector) Report(r *session.Reducer) *Check {
 		for j := range k.pending {
 			k.findings = append(k.findings, k.pending[j].finding(h))
 		}
-		// What was counted and not seen here, as an error that stood before its
-		// request, is at least not kept quiet.
-		k.more[gate.Error] = max(k.more[gate.Error], h.Counts.Errors-k.listed[gate.Error])
 		s := Session{ID: h.ID, Frames: h.Counts.Frames, Signals: gate.CountsOf(&h.Counts), Missing: h.Counts.Missing, Findings: k.findings}
+		// What was counted and not seen here, as what became of a call that had been let
+		// go of, is at least not kept quiet.
+		for _, signal := range []gate.Signal{gate.Error, gate.Pending, gate.LateResult} {
+			k.more[signal] = max(k.more[signal], s.Signals[signal]-k.listed[signal])
+		}
 		for signal, n := range k.more {
 			if n > 0 {
 				s.More = append(s.More, More{gate.Signal(signal), n})

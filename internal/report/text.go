@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"mcpsnoop/internal/gate"
+	"mcpsnoop/internal/term"
 	"mcpsnoop/internal/view"
 )
 
@@ -37,27 +38,27 @@ const (
 )
 
 // WriteText renders the check for readers and for grep: a line a session, a line a
-// finding, the verdict last.
-func (c *Check) WriteText(w io.Writer) error {
+// finding, the verdict last. The palette colours signals and verdict.
+func (c *Check) WriteText(w io.Writer, p term.Palette) error {
 	out := bufio.NewWriter(w)
 	place, rule := c.widths()
 	for i := range c.Sessions {
 		s := &c.Sessions[i]
 		fmt.Fprintln(out, s.line())
-		c.findings(out, s, place, rule)
+		c.findings(out, p, s, place, rule)
 	}
 	tripped := c.Tripped()
 	if c.Frames() == 0 { // what was not observed has not passed
 		return out.Flush()
 	}
 	if tripped == 0 {
-		fmt.Fprintln(out, "check passed")
+		fmt.Fprintln(out, p.Paint(view.RolePassed, "check passed"))
 		return out.Flush()
 	}
 	if s, f := c.First(); f != nil && c.several() {
 		fmt.Fprintf(out, "look first at %s seq %d\n", view.SessionID(s.ID), f.Seq)
 	}
-	fmt.Fprintf(out, "check failed: %s\n", tripped)
+	fmt.Fprintf(out, "%s: %s\n", p.Paint(view.RoleFailed, "check failed"), tripped)
 	return out.Flush()
 }
 
@@ -113,9 +114,12 @@ func (c *Check) widths() (place, rule int) {
 
 // findings lists what was found; the number that is left out follows the listed
 // findings of its class.
-func (c *Check) findings(out io.Writer, s *Session, place, rule int) {
+func (c *Check) findings(out io.Writer, p term.Palette, s *Session, place, rule int) {
 	row := func(signal gate.Signal, at, id, text string) {
-		fmt.Fprintf(out, "  %-*s  %-*s  %-*s  %s\n", signalWidth, signal, place, at, rule, id, text)
+		name := signal.String()
+		pad := max(0, signalWidth-len(name))
+		name = p.Paint(view.SignalRole(name), name)
+		fmt.Fprintf(out, "  %s%*s  %-*s  %-*s  %s\n", name, pad, "", place, at, rule, id, text)
 	}
 	for _, gates := range []bool{true, false} {
 		for i := range s.Findings {

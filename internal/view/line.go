@@ -9,6 +9,7 @@ import (
 	"mcpsnoop/internal/jsonrpc"
 	"mcpsnoop/internal/jsontree"
 	"mcpsnoop/internal/session"
+	"mcpsnoop/internal/term"
 )
 
 // Line is one frame, one element of a batch or one gap in the record, on one
@@ -19,11 +20,35 @@ type Line struct {
 	Label string // of the server
 	Arrow string
 	Text  string
+	Signs []Sign // words and marks of Text that have a role, in order
+}
+
+// Sign is a stretch of a text that says how something stands, and so has a colour.
+type Sign struct {
+	From, To int // in bytes
+	Role     term.Role
 }
 
 // String joins the line as tail prints it.
 func (l Line) String() string {
 	return strings.Join([]string{l.Time, l.Label, l.Arrow, l.Text}, " ")
+}
+
+// Paint is String with its signs in their colours.
+func (l Line) Paint(p term.Palette) string {
+	if p.Depth == term.Plain || len(l.Signs) == 0 {
+		return l.String()
+	}
+	var b strings.Builder
+	at := 0
+	for _, s := range l.Signs {
+		b.WriteString(l.Text[at:s.From])
+		b.WriteString(p.Paint(s.Role, l.Text[s.From:s.To]))
+		at = s.To
+	}
+	b.WriteString(l.Text[at:])
+	l.Text = b.String()
+	return l.String()
 }
 
 // Liner words the frames of a log one by one, in log order.
@@ -46,7 +71,8 @@ func (l *Liner) Lines(f *capture.Frame, st *session.Step) []Line {
 	own := MarkOwn.In(l.ASCII)
 	for i := range st.Gaps {
 		note := base
-		note.Arrow, note.Text = own, l.Gap(&st.Gaps[i])
+		note.Arrow = own
+		note.say(l.gap(&st.Gaps[i]))
 		lines = append(lines, note)
 	}
 	if len(st.Messages) == 0 {
@@ -60,11 +86,13 @@ func (l *Liner) Lines(f *capture.Frame, st *session.Step) []Line {
 		m := &st.Messages[i]
 		line := base
 		line.Arrow = Arrow(m.Dir).In(l.ASCII)
-		line.Text = l.message(f, m, callOf(st, i), l.piece(f, m.Element))
+		line.say(l.message(f, m, callOf(st, i), l.piece(f, m.Element)))
 		lines = append(lines, line)
 	}
 	return lines
 }
+
+func (l *Line) say(w *words) { l.Text, l.Signs = w.String(), w.signs }
 
 // Event words one message of a frame, or with -1 a frame that is none, where the
 // JSON it carries stands below: no preview, and other text in full. The text is ""
@@ -76,7 +104,7 @@ func (l *Liner) Event(f *capture.Frame, st *session.Step, i int) (arrow Mark, te
 	l.bare = true
 	defer func() { l.bare = false }()
 	m := &st.Messages[i]
-	return Arrow(m.Dir), l.message(f, m, callOf(st, i), jsontree.Node{})
+	return Arrow(m.Dir), l.message(f, m, callOf(st, i), jsontree.Node{}).String()
 }
 
 func callOf(st *session.Step, i int) *session.Call {
@@ -87,12 +115,15 @@ func callOf(st *session.Step, i int) *session.Call {
 }
 
 // Gap words a gap with its mark.
-func (l *Liner) Gap(g *session.GapNote) string {
-	text := Gap(g)
-	if g.Kind == session.Stepped {
-		return text
+func (l *Liner) Gap(g *session.GapNote) string { return l.gap(g).String() }
+
+func (l *Liner) gap(g *session.GapNote) *words {
+	w := &words{}
+	w.add(Gap(g))
+	if g.Kind != session.Stepped {
+		w.sign(MarkLost.In(l.ASCII), RoleLost)
 	}
-	return text + " " + MarkLost.In(l.ASCII)
+	return w
 }
 
 // piece gives a message of the frame for its preview; an absent node where there is
@@ -104,22 +135,27 @@ func (l *Liner) piece(f *capture.Frame, place int32) jsontree.Node {
 	return l.pieces.At(place)
 }
 
-func (l *Liner) message(f *capture.Frame, m *session.Message, c *session.Call, node jsontree.Node) string {
+func (l *Liner) message(f *capture.Frame, m *session.Message, c *session.Call, node jsontree.Node) *words {
 	w := &words{}
 	switch {
 	case m.Dir == capture.Stderr:
 		w.add("stderr", l.text(f.Payload))
+	case m.Defects.Has(jsonrpc.RestOfBatch):
+		w.add(RestOfBatch())
+		w.sign(MarkLost.In(l.ASCII), RoleLost)
 	case m.Frame == capture.HTTPHead, m.Kind == jsonrpc.Invalid && m.Status != 0 && m.Outcome != session.OutcomeBad:
-		w.add(httpText(f), string(StatusOf(m, c, l.Over)))
+		w.add(httpText(f))
+		w.status(StatusOf(m, c, l.Over))
 		if len(f.Payload) > 0 {
 			w.add(sizeText(m), l.quoted(f))
 		}
 	case m.Kind == jsonrpc.Request:
 		w.add(Operation(m.Method, m.Target), retryText(m), idText(m.ID))
-		w.add(string(StatusOf(m, nil, l.Over)), l.params(m, node))
+		w.status(StatusOf(m, nil, l.Over))
+		w.add(l.params(m, node))
 	case m.Kind == jsonrpc.Notification:
-		w.add(l.notification(m, c, node))
-		w.add(string(bad(m)))
+		l.notification(w, m, c, node)
+		w.status(bad(m))
 	case m.Kind == jsonrpc.Response:
 		l.answer(w, f, m, c)
 	default:
@@ -131,14 +167,16 @@ func (l *Liner) message(f *capture.Frame, m *session.Message, c *session.Call, n
 	if m.Flags&capture.Redacted != 0 {
 		w.add("redacted")
 	}
-	return w.String()
+	return w
 }
 
 // other words what is no request, notification or answer.
 func (l *Liner) other(w *words, f *capture.Frame, m *session.Message) {
 	switch {
 	case m.Outcome == session.OutcomeBad:
-		w.add("not MCP", string(StatusBad), sizeText(m), l.quoted(f))
+		w.add("not MCP")
+		w.status(StatusBad)
+		w.add(sizeText(m), l.quoted(f))
 	case m.Kind == jsonrpc.Odd:
 		w.add("message of no kind", idText(m.ID), sizeText(m), l.quoted(f))
 	case len(f.Payload) == 0:
@@ -162,7 +200,7 @@ func (l *Liner) answer(w *words, f *capture.Frame, m *session.Message, c *sessio
 	switch {
 	case m.Outcome == session.OutcomeInput:
 		word = "input_required"
-	case m.Outcome == session.OutcomeError, m.Outcome == session.OutcomeExpected,
+	case m.Outcome == session.OutcomeError, m.Outcome == session.OutcomeExpected, m.Outcome == session.NoOutcome && m.Status >= 400,
 		m.Outcome == session.OutcomeLate && c != nil && c.Errored && !c.ToolError:
 		word = "error"
 	}
@@ -174,7 +212,8 @@ func (l *Liner) answer(w *words, f *capture.Frame, m *session.Message, c *sessio
 	if method != "" || target != "" {
 		w.add(Subject(method, target))
 	}
-	w.add(idText(m.ID), string(StatusOf(m, c, l.Over)))
+	w.add(idText(m.ID))
+	w.status(StatusOf(m, c, l.Over))
 	if d, ok := Took(m, c); ok {
 		w.add("dur=" + Duration(d))
 	}
@@ -224,13 +263,16 @@ func ErrorText(c *session.Call) string {
 
 // notification words the notifications that concern a call by what they say of
 // it, any other by its name and payload.
-func (l *Liner) notification(m *session.Message, c *session.Call, node jsontree.Node) string {
+func (l *Liner) notification(w *words, m *session.Message, c *session.Call, node jsontree.Node) {
 	name := cut(strings.TrimPrefix(m.Method, "notifications/"))
 	if name == "" {
 		name = Nothing
 	}
-	w := &words{}
-	w.add(name)
+	if m.Outcome == session.OutcomeCancelled {
+		w.sign(name, StatusCancel.Role())
+	} else {
+		w.add(name)
+	}
 	switch {
 	case m.Method == "notifications/cancelled" && c != nil && c.Cancel != nil && m.Outcome == session.OutcomeCancelled:
 		w.add(idText(c.ID), "after="+Duration(c.Cancel.At.Sub(c.Start)))
@@ -245,7 +287,6 @@ func (l *Liner) notification(m *session.Message, c *session.Call, node jsontree.
 	default:
 		w.add(l.params(m, node))
 	}
-	return w.String()
 }
 
 // Progress shows how far a call says it is: "31/50", or "31" without a total.
@@ -278,20 +319,3 @@ func sizeText(m *session.Message) string {
 	}
 	return Size(m.Size)
 }
-
-// words joins what is not empty.
-type words struct{ b strings.Builder }
-
-func (w *words) add(parts ...string) {
-	for _, p := range parts {
-		if p == "" {
-			continue
-		}
-		if w.b.Len() > 0 {
-			w.b.WriteByte(' ')
-		}
-		w.b.WriteString(p)
-	}
-}
-
-func (w *words) String() string { return w.b.String() }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"mcpsnoop/internal/session"
+	"mcpsnoop/internal/term"
 )
 
 // SessionRow is a session in a list of sessions.
@@ -38,6 +39,7 @@ func Sessions(rows []SessionRow, now time.Time) *Table {
 			SessionID(h.ID), Peer(h.Client), revision(h), Count(int64(h.Counts.Frames)), Count(int64(h.Counts.Calls)),
 			Count(int64(h.Counts.Errors)), Moment(h.Last.Wall, now), stateOpen(h, rows[i].Live),
 		})
+		t.Roles = append(t.Roles, map[int]term.Role{5: errorsRole(h.Counts.Errors), 7: stateRole(h, rows[i].Live)})
 	}
 	return t
 }

@@ -17,11 +17,15 @@ type Column struct {
 type Table struct {
 	Columns []Column
 	Rows    [][]string
+	Roles   []map[int]term.Role // of cells that have one, by row and column
 }
 
 // Lines lays the table out, heads first, columns two blanks apart. With a width
 // above 0 (a terminal's) the last column is cut to fit; lines never end in blanks.
-func (t *Table) Lines(width int) []string {
+func (t *Table) Lines(width int) []string { return t.Paint(width, term.Palette{}) }
+
+// Paint is Lines with cells in the colours of their roles.
+func (t *Table) Paint(width int, p term.Palette) []string {
 	rows := make([][]string, 0, len(t.Rows)+1)
 	heads := make([]string, len(t.Columns))
 	for i, c := range t.Columns {
@@ -43,12 +47,18 @@ func (t *Table) Lines(width int) []string {
 	}
 	lines := make([]string, len(rows))
 	for n, row := range rows {
-		lines[n] = t.line(row, widths, width)
+		var roles map[int]term.Role
+		if n > 0 && n <= len(t.Roles) {
+			roles = t.Roles[n-1]
+		}
+		lines[n] = t.line(row, widths, width, func(i int, cell string) string {
+			return p.Paint(roles[i], cell)
+		})
 	}
 	return lines
 }
 
-func (t *Table) line(row []string, widths []int, width int) string {
+func (t *Table) line(row []string, widths []int, width int, paint func(int, string) string) string {
 	var b strings.Builder
 	at := 0
 	for i, cell := range row {
@@ -64,7 +74,7 @@ func (t *Table) line(row []string, widths []int, width int) string {
 			b.WriteString(pad)
 			pad = ""
 		}
-		b.WriteString(cell)
+		b.WriteString(paint(i, cell))
 		b.WriteString(pad)
 		at += widths[i]
 	}

@@ -114,7 +114,7 @@ func (w *Witness) See(f *capture.Frame, st session.Step) {
 func (w *Witness) seeMessage(s *bystander, f *capture.Frame, m *session.Message, c *session.Call) {
 	t := s.open[c.Index]
 	if t == nil {
-		if m.Kind != jsonrpc.Request || !c.Open() {
+		if m.Kind != jsonrpc.Request || !c.Open() || c.Let {
 			return
 		}
 		t = &testimony{

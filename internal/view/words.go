@@ -7,6 +7,7 @@ import (
 
 	"mcpsnoop/internal/capture"
 	"mcpsnoop/internal/jsonrpc"
+	"mcpsnoop/internal/jsontree"
 	"mcpsnoop/internal/session"
 	"mcpsnoop/internal/term"
 )
@@ -293,6 +294,30 @@ func orNone(message string) string {
 		return "no message"
 	}
 	return message
+}
+
+// RestOfBatch words that a batch has more elements than are looked at one by one.
+func RestOfBatch() string {
+	return "batch of more than " + Number(jsonrpc.MaxBatch) + " elements: the rest was searched for answers only"
+}
+
+// LetGo words the answer to a call of which only its id is remembered; node is the
+// answer.
+func LetGo(m *session.Message, node jsontree.Node) string {
+	text := "answer to a call let go of (id " + ID(m.ID) + ")"
+	c := session.Call{}
+	c.ErrorCode, _ = node.Path("error", "code").Int()
+	c.ToolError, _ = node.Path("result", "isError").Bool()
+	said := node.Path("error", "message")
+	for block := range node.Path("result", "content").Elements() {
+		said = block.Get("text")
+		break
+	}
+	c.ErrorText, _ = said.Str()
+	if c.ToolError || node.Get("error").Kind() == jsontree.Object {
+		text += ": " + Failure(&c)
+	}
+	return text
 }
 
 // Unmatched words an error that answers no request of the record.
