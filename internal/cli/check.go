@@ -43,7 +43,7 @@ func (a *app) check(args []string, o report.Options) error {
 			return err
 		}
 	}
-	if err := check.WriteText(a.env.Stdout); err != nil {
+	if err := check.WriteText(a.env.Stdout, a.palette()); err != nil {
 		return err
 	}
 	if check.Frames() == 0 {
@@ -61,13 +61,17 @@ func (a *app) checkOne(check *report.Check, arg string, o report.Options) error 
 		return err
 	}
 	defer in.Close()
+	o.Select = in.pick.ofTap
 	collect := report.NewCollector(o)
-	r := session.New(session.Options{Settled: collect.Settled})
+	r := session.New(session.Options{Settled: collect.Settled, Revised: collect.Revised})
 	if err := session.Fold(in, r, func(f *capture.Frame, _ capture.Ref, st session.Step) error {
 		collect.Step(f, st)
 		return nil
 	}); err != nil {
 		return unreadable(err)
+	}
+	if err := in.pick.has(r, in.name()); err != nil {
+		return err
 	}
 	found := collect.Report(r)
 	if len(found.Sessions) == 0 {

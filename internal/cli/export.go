@@ -44,9 +44,11 @@ func (a *app) export(arg, output string, write func(io.Writer, export.Log, expor
 	defer in.Close()
 	defer a.onInterrupt(nil)()
 	err = a.writeOutput(output, in.paths, func(w io.Writer) error {
-		return write(w, in, export.Options{Now: a.env.Now(), Live: in.live})
+		return write(w, in, export.Options{Now: a.env.Now(), Live: in.live, Select: in.pick.ofTap})
 	})
 	switch {
+	case errors.Is(err, export.ErrNothing) && in.pick != 0:
+		return usagef("mcpsnoop sessions lists them", "no session %d in %q", in.pick, in.name())
 	case errors.Is(err, export.ErrNothing):
 		return usagef("", "%w", err)
 	case errors.Is(err, capture.ErrEmpty), errors.Is(err, capture.ErrNoCapture):

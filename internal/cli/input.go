@@ -17,6 +17,7 @@ type input struct {
 	*capture.Log
 	paths []string // none for stdin
 	live  bool     // somebody is writing it
+	pick  pick     // which of its sessions were asked for
 	size  int64    // of all files as they lie there, 0 for stdin
 	read  int64
 	bar   *term.Progress
@@ -32,7 +33,7 @@ func (a *app) open(arg string, again bool) (*input, error) {
 		in.Log = capture.OpenStream(o, "stdin", a.env.Stdin)
 		return in, nil
 	}
-	entry, err := a.resolve(arg)
+	entry, pick, err := a.resolve(arg)
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +41,7 @@ func (a *app) open(arg string, again bool) (*input, error) {
 		return nil, unreadable(err)
 	}
 	state, _ := entry.State()
-	in.paths, in.size, in.live = entry.Paths, entry.Size, state == statedir.Live
+	in.paths, in.size, in.live, in.pick = entry.Paths, entry.Size, state == statedir.Live, pick
 	return in, nil
 }
 
@@ -70,13 +71,26 @@ func (in *input) Close() error {
 	return in.Log.Close()
 }
 
-// resolve finds the log that a session argument names.
-func (a *app) resolve(arg string) (statedir.Entry, error) {
+// resolve finds the log that a session argument names, and which of its sessions.
+func (a *app) resolve(arg string) (statedir.Entry, pick, error) {
 	dir, err := a.state()
 	if err != nil {
-		return statedir.Entry{}, err
+		return statedir.Entry{}, 0, err
 	}
+	var missing *statedir.NotFoundError
+	var which pick
 	entry, note, err := dir.Resolve(arg)
+	if rest, p, ok := splitPick(arg); ok && errors.As(err, &missing) {
+		if e, n, found := dir.Resolve(rest); !errors.As(found, &missing) {
+			entry, note, err, which = e, n, found, p
+		}
+	}
+	entry, err = a.resolved(arg, entry, note, err)
+	return entry, which, err
+}
+
+// resolved says what is to be said of where an argument led.
+func (a *app) resolved(arg string, entry statedir.Entry, note string, err error) (statedir.Entry, error) {
 	var missing *statedir.NotFoundError
 	var ambiguous *statedir.AmbiguousError
 	switch {

@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"mcpsnoop/internal/term"
 )
 
 // writeOutput gives write the place that -o names: stdout for "" and "-". A regular
@@ -15,7 +17,7 @@ import (
 // to as it is. inputs are the files the output is made from, which it must not be.
 func (a *app) writeOutput(path string, inputs []string, write func(io.Writer) error) error {
 	if path == "" || path == "-" {
-		return flushed(a.env.Stdout, write)
+		return flushed(a.jsonOut(), write)
 	}
 	info, err := os.Stat(path)
 	switch {
@@ -27,10 +29,32 @@ func (a *app) writeOutput(path string, inputs []string, write func(io.Writer) er
 		if a.isInput(info, inputs) {
 			return usagef("name another file with -o", "write %q: it is the input", path)
 		}
+	case errors.Is(err, fs.ErrNotExist) && isLink(path):
+		return usagef("name the file itself", "write %q: is a link to nothing", path)
 	case !errors.Is(err, fs.ErrNotExist):
 		return failed(fmt.Errorf("write %q: %w", path, err), "")
 	}
 	return a.replace(path, write)
+}
+
+// jsonOut is standard output for JSON, in which strings of peers stand as they are:
+// on a terminal they must not be obeyed. Other text has been escaped and passes.
+func (a *app) jsonOut() io.Writer {
+	if term.IsTerminal(a.env.Stdout) {
+		return term.JSON(a.env.Stdout)
+	}
+	return a.env.Stdout
+}
+
+// palette is what standard output is coloured with.
+func (a *app) palette() term.Palette {
+	mode, _ := term.ParseMode(a.color) // refused before any command runs if it is none
+	return term.PaletteFor(a.env.Stdout, mode, a.env.Getenv)
+}
+
+func isLink(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode()&fs.ModeSymlink != 0
 }
 
 func (a *app) isInput(out os.FileInfo, inputs []string) bool {

@@ -2,6 +2,8 @@ package cli
 
 import (
 	"github.com/spf13/cobra"
+
+	"mcpsnoop/internal/term"
 )
 
 // newRoot builds the command tree. The root command is the shim itself: whatever
@@ -32,9 +34,15 @@ then ask what happened: mcpsnoop sessions, tail, show, check, export.`,
 	})
 	root.PersistentFlags().StringVar(&a.home, "home", "", "state directory (default MCPSNOOP_HOME, XDG_STATE_HOME/mcpsnoop or ~/.local/state/mcpsnoop)")
 	root.PersistentFlags().StringVar(&a.color, "color", "auto", "colour: auto, always or never")
+	root.PersistentPreRunE = func(*cobra.Command, []string) error {
+		if _, err := term.ParseMode(a.color); err != nil {
+			return usagef("", "%w", err)
+		}
+		return nil
+	}
 	a.addShim(root)
 	root.AddCommand(
-		a.sessionsCommand(), a.showCommand(), a.tailCommand(), a.exportCommand(), a.checkCommand(),
+		a.httpCommand(), a.sessionsCommand(), a.showCommand(), a.tailCommand(), a.exportCommand(), a.checkCommand(),
 		a.demoCommand(), a.demoServerCommand(), a.versionCommand(),
 	)
 	for _, c := range root.Commands() {

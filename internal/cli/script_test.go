@@ -21,6 +21,8 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"mcpsnoop":   func() { os.Exit(Main(SystemEnv("1.2.3-test"), os.Args[1:])) },
 		"fakeserver": fakeServer,
+		"webserver":  webServer,
+		"post":       post,
 	})
 }
 
@@ -31,14 +33,25 @@ func TestScripts(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("MCPSNOOP_HOME", e.WorkDir+"/state")
 			e.Setenv("TZ", "UTC")
+			e.Setenv("ESC", "\x1b")
+			e.Setenv("LONG", strings.Repeat("é", 101))
+			e.Setenv(noSleep())
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exec-code": execCode,
+			"free-port": freePort,
+			"wait-port": waitPort,
 		},
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 	})
+}
+
+// noSleep is the setting without which, under the race detector, every process
+// sleeps for a second before it ends.
+func noSleep() (name, value string) {
+	return "GORACE", "atexit_sleep_ms=0 " + os.Getenv("GORACE")
 }
 
 // execCode runs "exec-code CODE PROGRAM ARGS..." and wants that exit code.
@@ -84,7 +97,8 @@ func fakeServer() {
 		case "exit":
 			os.Exit(n)
 		case "signal":
-			syscall.Kill(os.Getpid(), syscall.Signal(n))
+			self, _ := os.FindProcess(os.Getpid())
+			self.Signal(syscall.Signal(n))
 			time.Sleep(time.Minute)
 		case "flood":
 			var out bytes.Buffer

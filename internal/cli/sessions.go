@@ -54,7 +54,7 @@ func (a *app) sessions(asJSON bool) error {
 func (a *app) readAll(dir statedir.Dir) ([]view.SessionRow, error) {
 	listing, err := dir.List()
 	if err != nil {
-		return nil, failed(err, "")
+		return nil, unreadable(err) // as when a session is looked for in it
 	}
 	for _, problem := range listing.Problems {
 		a.note("%v", problem)
@@ -133,7 +133,7 @@ func (a *app) sessionsJSON(list []view.SessionRow) error {
 			Pending: s.Counts.Pending, LateResults: s.Counts.Late, Incomplete: s.Counts.Incomplete(),
 		})
 	}
-	out := json.NewEncoder(a.env.Stdout)
+	out := json.NewEncoder(a.jsonOut())
 	out.SetEscapeHTML(false)
 	out.SetIndent("", "  ")
 	return out.Encode(&doc)
@@ -159,7 +159,7 @@ func utc(t time.Time) *time.Time {
 // print writes a table, cut to the terminal if there is one.
 func (a *app) print(t *view.Table) error {
 	columns, _, _ := term.Size(a.env.Stdout)
-	for _, line := range t.Lines(columns) {
+	for _, line := range t.Paint(columns, a.palette()) {
 		if _, err := a.env.Stdout.WriteString(line + "\n"); err != nil {
 			return err
 		}

@@ -97,25 +97,13 @@ func (a *app) shim(c *cobra.Command, flags *tapFlags, opts tap.StdioOptions, com
 		StdioOptions: opts, Command: command,
 		Stdin: a.env.Stdin, Stdout: a.env.Stdout, Stderr: a.env.Stderr,
 	}
-	if !flags.noTrace {
-		s.Recording = tap.Recording{
-			Label: flags.label, Limits: flags.limits, Notify: notices.Line,
-			Start: capture.StartInfo{Tool: "mcpsnoop " + a.env.Version},
-		}
-		if s.Label == "" {
-			s.Label = statedir.DeriveLabel(command)
-		} else if err := statedir.ValidateLabel(s.Label); err != nil {
-			return usagef("", "--label %q: %w", s.Label, err)
-		}
-		s.Tap = statedir.NewID(s.Label, os.Getpid())
-		closeLog, err := a.openLog(&s.Recording, flags.traceFile, notices)
-		if err != nil {
-			return err
-		}
-		defer closeLog()
-		if !flags.quiet {
-			notices.Line(fmt.Sprintf("mcpsnoop: recording %q as %s", term.Escape(strings.Join(command, " ")), s.Tap))
-		}
+	end, err := a.record(&s.Recording, flags, statedir.DeriveLabel(command), notices)
+	if err != nil {
+		return err
+	}
+	defer end()
+	if !flags.noTrace && !flags.quiet {
+		notices.Line(fmt.Sprintf("mcpsnoop: recording %q as %s", term.Escape(strings.Join(command, " ")), s.Tap))
 	}
 	result, err := tap.RunStdio(c.Context(), s)
 	if err != nil {
@@ -127,6 +115,25 @@ func (a *app) shim(c *cobra.Command, flags *tapFlags, opts tap.StdioOptions, com
 // noticeWait is how long our own last lines may take: less than a client takes for
 // being slow to end.
 const noticeWait = 100 * time.Millisecond
+
+// record sets up what a tap records and where, label being the one it has if no flag
+// names one. What it returns ends the log.
+func (a *app) record(r *tap.Recording, flags *tapFlags, label string, notices *tap.Notices) (end func(), err error) {
+	if flags.noTrace {
+		return func() {}, nil
+	}
+	if flags.label != "" {
+		label = flags.label
+		if err := statedir.ValidateLabel(label); err != nil {
+			return nil, usagef("", "--label %q: %w", label, err)
+		}
+	}
+	*r = tap.Recording{
+		Label: label, Tap: statedir.NewID(label, os.Getpid()), Limits: flags.limits, Notify: notices.Line,
+		Start: capture.StartInfo{Tool: "mcpsnoop " + a.env.Version},
+	}
+	return a.openLog(r, flags.traceFile, notices)
+}
 
 // openLog opens what a tap writes to. A log that cannot be written is no reason to
 // keep client and server apart: the tap goes on without one and says so.
@@ -143,7 +150,6 @@ func (a *app) openLog(r *tap.Recording, path string, notices *tap.Notices) (clos
 		log, err = dir.Create(r.Tap)
 	}
 	if err != nil {
-		notices.Line("mcpsnoop: warning: nothing is recorded: " + term.Escape(err.Error()))
 		r.Log = tap.Unwritable(path, err)
 		return func() {}, nil
 	}

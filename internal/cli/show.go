@@ -2,12 +2,14 @@ package cli
 
 import (
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"mcpsnoop/internal/capture"
 	"mcpsnoop/internal/export"
 	"mcpsnoop/internal/session"
+	"mcpsnoop/internal/view"
 )
 
 func (a *app) showCommand() *cobra.Command {
@@ -49,8 +51,14 @@ func (a *app) show(arg string, seq uint64, raw bool) error {
 	}
 	defer in.Close()
 	defer a.onInterrupt(nil)()
-	r := session.New(session.Options{Keep: !raw})
 	var found []place
+	r := session.New(session.Options{Keep: !raw, Moved: func(ref capture.Ref, _, to int) {
+		for i := range found {
+			if found[i].ref == ref {
+				found[i].session = to
+			}
+		}
+	}})
 	err = session.Fold(in, r, func(_ *capture.Frame, ref capture.Ref, st session.Step) error {
 		if ref.Seq == seq {
 			found = append(found, place{st.Session, ref})
@@ -61,6 +69,13 @@ func (a *app) show(arg string, seq uint64, raw bool) error {
 		return unreadable(err)
 	}
 	in.bar.Clear()
+	if err := in.pick.has(r, in.name()); err != nil {
+		return err
+	}
+	found = slices.DeleteFunc(found, func(p place) bool {
+		h := r.Header(p.session)
+		return !in.pick.ofTap(&h)
+	})
 	if len(found) == 0 {
 		return usagef("tail and export name the frames there are", "no frame %d in %q", seq, in.name())
 	}
@@ -89,6 +104,9 @@ func (a *app) showRaw(in *input, r *session.Reducer, found []place) error {
 	f, err := in.Fetch(found[0].ref)
 	if err != nil {
 		return failed(err, "")
+	}
+	if f.Flags&capture.Truncated != 0 {
+		a.note("frame %d was longer than its record: the first %s of %s follow", f.Seq, view.Size(int64(len(f.Payload))), view.Size(f.Size))
 	}
 	_, err = a.env.Stdout.Write(append(f.Payload, lineEnd[f.EOL]...))
 	return err

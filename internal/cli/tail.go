@@ -4,8 +4,12 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"os"
 	"os/signal"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -14,6 +18,7 @@ import (
 	"mcpsnoop/internal/export"
 	"mcpsnoop/internal/session"
 	"mcpsnoop/internal/statedir"
+	"mcpsnoop/internal/term"
 	"mcpsnoop/internal/view"
 )
 
@@ -26,13 +31,18 @@ func (a *app) tailCommand() *cobra.Command {
 Without an argument it takes the newest session.`,
 		Args: maxArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			entry, err := a.resolve(first(args))
+			entry, which, err := a.resolve(first(args))
 			if err != nil {
 				return err
 			}
 			ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 			defer stop()
-			err = a.tail(ctx, entry, asJSON)
+			forget := context.AfterFunc(ctx, func() { // a reader of ours that does not read must not keep us
+				time.Sleep(lastWords)
+				os.Exit(exitInterrupt)
+			})
+			defer forget() // before stop, which ends ctx too
+			err = a.tail(ctx, entry, which, asJSON)
 			if ctx.Err() != nil {
 				return answer(exitInterrupt)
 			}
@@ -42,6 +52,9 @@ Without an argument it takes the newest session.`,
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON, one frame a line")
 	return c
 }
+
+// lastWords is how long the end of the output may take after Ctrl-C.
+const lastWords = 500 * time.Millisecond
 
 // errEnded ends following: the log is complete.
 var errEnded = errors.New("the session has ended")
@@ -53,30 +66,84 @@ type tailing struct {
 	printer printer
 	reducer *session.Reducer
 	entry   statedir.Entry
+	picked  picked
 	unknown bool // nobody can tell whether the log is being written
+	any     bool // a frame was read,
+	bad     bool // or a line that is none
 }
 
 // tail prints a log until it has ended or ctx does.
-func (a *app) tail(ctx context.Context, entry statedir.Entry, asJSON bool) error {
+func (a *app) tail(ctx context.Context, entry statedir.Entry, which pick, asJSON bool) error {
 	t := &tailing{app: a, out: bufio.NewWriter(a.env.Stdout), entry: entry, reducer: session.New(session.Options{})}
-	t.printer = &linePrinter{out: t.out}
+	t.picked.pick = which
+	t.printer = &linePrinter{out: t.out, palette: a.palette()}
 	if asJSON {
+		t.out = bufio.NewWriter(a.jsonOut())
 		t.printer = &jsonPrinter{out: export.NewEventWriter(t.out)}
 	}
-	follow := statedir.Follower{Logs: []statedir.Entry{entry}, Decoder: foreign.NewDecoder}
-	err := follow.Run(ctx, t.event)
-	if errors.Is(err, errEnded) {
-		err = nil
+	var err error
+	if entry.Packed() {
+		err = t.packed(ctx)
+	} else {
+		follow := statedir.Follower{Logs: []statedir.Entry{entry}, Decoder: foreign.NewDecoder}
+		err = follow.Run(ctx, t.event)
 	}
-	return errors.Join(err, t.out.Flush())
+	if errors.Is(err, errEnded) {
+		err = t.nothing()
+	}
+	if flushed := t.out.Flush(); err == nil {
+		err = flushed
+	}
+	return err
+}
+
+// packed prints a compressed log, which nobody writes any more.
+func (t *tailing) packed(ctx context.Context) error {
+	log, err := capture.OpenLog(capture.Options{Decoder: foreign.NewDecoder}, t.entry.Paths...)
+	if err != nil {
+		return unreadable(err)
+	}
+	defer log.Close()
+	f := new(capture.Frame)
+	for ctx.Err() == nil {
+		e := statedir.Event{Kind: statedir.Read, Log: &t.entry, Frame: f}
+		e.Ref, e.Err = log.Next(f)
+		var bad *capture.LineError
+		switch {
+		case e.Err == io.EOF:
+			return errEnded
+		case errors.As(e.Err, &bad):
+			e.Kind = statedir.BadLine
+		case e.Err != nil:
+			return unreadable(e.Err)
+		}
+		if err := t.event(&e); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// nothing is what there is to say of a log in which no frame was.
+func (t *tailing) nothing() error {
+	switch {
+	case t.any:
+		return nil
+	case t.bad:
+		return unreadable(fmt.Errorf("read log %q: %w", t.entry.Paths[0], capture.ErrNoCapture))
+	}
+	return unreadable(fmt.Errorf("read log %q: %w", t.entry.Paths[0], capture.ErrEmpty))
 }
 
 func (t *tailing) event(e *statedir.Event) error {
 	switch e.Kind {
 	case statedir.Read:
+		t.any = true
 		step := t.reducer.Apply(e.Frame, e.Ref)
-		return t.printer.frame(t.reducer.Header(step.Session).ID, e.Frame, step)
+		h := t.reducer.Header(step.Session)
+		return t.picked.print(t.printer, &h, e.Frame, step)
 	case statedir.BadLine:
+		t.bad = true
 		var bad *capture.LineError
 		if errors.As(e.Err, &bad) {
 			t.reducer.Skip(bad)
@@ -86,9 +153,10 @@ func (t *tailing) event(e *statedir.Event) error {
 		t.app.note("%v", e.Err)
 		t.reducer = session.New(session.Options{})
 	case statedir.Trouble:
-		return failed(e.Err, "")
+		return unreadable(e.Err)
 	case statedir.Gone:
 		t.app.note("log %q was removed", t.entry.Paths[0])
+		t.any = true // it was said
 		return errEnded
 	case statedir.CaughtUp:
 		if t.unknown && t.over() {
@@ -124,13 +192,17 @@ type printer interface {
 
 // linePrinter prints a line a frame.
 type linePrinter struct {
-	out   *bufio.Writer
-	liner view.Liner
+	out     *bufio.Writer
+	liner   view.Liner
+	palette term.Palette
 }
 
-func (p *linePrinter) frame(_ string, f *capture.Frame, st session.Step) error {
+func (p *linePrinter) frame(id string, f *capture.Frame, st session.Step) error {
 	for _, line := range p.liner.Lines(f, &st) {
-		if _, err := p.out.WriteString(line.String() + "\n"); err != nil {
+		if !st.Guess && (f.Exchange != 0 || f.Passed()) {
+			line.Label += strings.TrimPrefix(id, f.Tap) // the number, where a tap holds several
+		}
+		if _, err := p.out.WriteString(line.Paint(p.palette) + "\n"); err != nil {
 			return err
 		}
 	}

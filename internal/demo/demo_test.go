@@ -23,6 +23,10 @@ const (
 )
 
 func TestMain(m *testing.M) {
+	if dir := os.Getenv(asProxy); dir != "" {
+		proxying(dir, os.Args[len(os.Args)-1])
+		return
+	}
 	dir := os.Getenv(asServer)
 	if dir == "" {
 		goleak.VerifyTestMain(m)

@@ -1,9 +1,9 @@
-// Package demo is a real run to look at: an MCP server built with the official Go
-// SDK, and a client of the same SDK that starts it behind the shim and does, in
-// two seconds, what makes people reach for a recorder.
+// Package demo is a real run to look at: MCP servers built with the official Go SDK,
+// one for each transport, and clients of the same SDK that talk to them through the
+// recorder and do, in three seconds, what makes people reach for one.
 //
-// It is the only package that imports the SDK. Both halves run as processes of
-// this same binary, so nothing has to be installed.
+// It is the only package that imports the SDK. All processes are of this same
+// binary, so nothing has to be installed.
 package demo
 
 import (
