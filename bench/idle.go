@@ -6,8 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
-	"strconv"
 	"time"
 )
 
@@ -85,8 +83,6 @@ func firstByte(argv ...string) (time.Duration, error) {
 	return took, cmd.Wait()
 }
 
-var resident = regexp.MustCompile(`(?m)^VmRSS:\s*(\d+) kB$`)
-
 // idleRSS returns the resident set of a shim a while after one exchange, in MB.
 func (e *env) idleRSS() (float64, error) {
 	cmd := exec.Command(e.binary, "--home", filepath.Join(e.dir, "home"), "--quiet", "--", "cat")
@@ -108,14 +104,6 @@ func (e *env) idleRSS() (float64, error) {
 		return 0, err
 	}
 	time.Sleep(500 * time.Millisecond)
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", cmd.Process.Pid))
-	if err != nil {
-		return 0, fmt.Errorf("read the shim's memory (Linux only): %w", err)
-	}
-	m := resident.FindSubmatch(status)
-	if m == nil {
-		return 0, fmt.Errorf("no VmRSS in the status of the shim")
-	}
-	kb, _ := strconv.ParseFloat(string(m[1]), 64)
-	return kb * 1024 / 1e6, nil
+	bytes, err := rss(cmd.Process.Pid)
+	return bytes / 1e6, err
 }

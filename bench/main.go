@@ -34,8 +34,11 @@ var groups = []struct {
 	name    string
 	measure func(*env) ([]row, error)
 }{
-	{"tap", tapRows},
+	{"tap", tapRows("stdio")},
 	{"lost", lostRows},
+	{"json", tapRows("json")},
+	{"sse", tapRows("sse")},
+	{"streams", streamRows},
 	{"fold", foldRows},
 	{"check", checkRows},
 	{"memory", memoryRows},
@@ -44,8 +47,8 @@ var groups = []struct {
 
 const usage = `bench judges the budgets of the design (see docs/performance.md).
 
-  make bench                               all rows, some ten minutes
-  make bench BENCHFLAGS='-only fold'       some of them: tap lost fold check memory idle
+  make bench                               all rows, some twenty minutes
+  make bench BENCHFLAGS='-only fold'       some of them: tap lost json sse streams fold check memory idle
   make bench BENCHFLAGS=-write             also record the table in docs/performance.md
 `
 
@@ -143,6 +146,11 @@ func printTable(w io.Writer, rows []row) {
 				fmt.Fprintf(w, "|%s", strings.Repeat("-", width+2))
 			}
 			fmt.Fprintln(w, "|")
+		}
+	}
+	for _, r := range rows {
+		if r.note != "" {
+			fmt.Fprintf(w, "\n%s.\n", r.note)
 		}
 	}
 }

@@ -13,6 +13,7 @@ type row struct {
 	budget  float64
 	atLeast bool // the budget is a lower limit
 	values  []float64
+	note    string // what the figures do not say
 }
 
 // The verdicts.
