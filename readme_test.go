@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -91,8 +92,26 @@ func TestReadme(t *testing.T) {
 			e.Setenv("MCPSNOOP_HOME", filepath.Join(e.WorkDir, "state"))
 			return nil
 		},
+		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"recording": recording},
 		RequireExplicitExec: true,
 	})
+}
+
+// recording waits until something is recorded in a state directory.
+func recording(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: recording DIRECTORY")
+	}
+	logs := filepath.Join(ts.MkAbs(args[0]), "sessions", "*.jsonl")
+	for range 500 {
+		if paths, _ := filepath.Glob(logs); len(paths) > 0 {
+			if info, err := os.Stat(paths[0]); err == nil && info.Size() > 0 {
+				return
+			}
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	ts.Fatalf("nothing is recorded in %s", logs)
 }
 
 // command adds one line of a shell block to the script and returns how many
@@ -126,6 +145,14 @@ func command(t *testing.T, script *strings.Builder, line string) int {
 	if !strings.HasPrefix(line, "mcpsnoop ") || strings.ContainsAny(line, "|<>&;$`\"'") {
 		t.Errorf("README shows %q, which this test cannot run: make it plain, or name in elsewhere who runs it", line)
 		return 0
+	}
+	if strings.HasPrefix(line, "mcpsnoop http ") {
+		// Any port, since the usual one may be taken, and a directory of its own: no
+		// client comes, and the commands that follow take the newest session. Nothing
+		// but a signal ends it.
+		fmt.Fprintf(script, "[unix] exec %s --listen 127.0.0.1:0 --home web &web&\n"+
+			"[unix] recording web\n[unix] kill -INT web\n[unix] wait web\n", line)
+		return 1
 	}
 	if strings.Contains(line, " -- ") {
 		script.WriteString("stdin client\n")

@@ -1,6 +1,9 @@
 package main
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func upTo(n int) (v []float64) {
 	for i := range n {
@@ -44,5 +47,29 @@ func TestFigures(t *testing.T) {
 	}
 	if median([]float64{3, 1, 2}) != 2 || median([]float64{4, 1, 2, 3}) != 2.5 {
 		t.Error("median")
+	}
+}
+
+// Beyond the sustained rate frames may be lost, which is said; up to it none may.
+func TestLosses(t *testing.T) {
+	round := func(mibPerSec, lost float64) *load {
+		l := load{Lost: lost}
+		l.Wrapped.MiBPerSec = mibPerSec
+		return &l
+	}
+	var l losses
+	l.add(round(10, 0))
+	l.add(round(287, 7)) // 301 MB/s
+	l.add(round(900, 0))
+	if r := l.row("tap"); r.verdict() != holds || !strings.Contains(r.note, "there: 1;") || !strings.Contains(r.note, "7 frames in the worst") {
+		t.Errorf("%s, %q", r.verdict(), r.note)
+	}
+	l.add(round(286, 1))
+	if r := l.row("tap"); r.verdict() != missedBudget {
+		t.Errorf("%s after a loss at 300 MB/s", r.verdict())
+	}
+	var none losses
+	if r := none.row("tap"); r.note != "" {
+		t.Errorf("nothing was lost, but %q", r.note)
 	}
 }

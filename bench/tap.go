@@ -143,8 +143,8 @@ func (l *losses) add(of *load) {
 func (l *losses) row(name string) row {
 	r := row{what: fmt.Sprintf("%s: frames lost at up to %d MB/s, worst round", name, sustained), values: []float64{l.worst}}
 	if l.rounds > 0 {
-		r.note = fmt.Sprintf("%s: %d rounds faster than %d MB/s lost frames, which they may: %.0f in the worst",
-			name, l.rounds, sustained, l.beyond)
+		r.note = fmt.Sprintf("%s: rounds beyond %d MB/s that lost frames, as they may there: %d; %.0f frames in the worst",
+			name, sustained, l.rounds, l.beyond)
 	}
 	return r
 }
