@@ -116,6 +116,9 @@ func reachable(addr net.Addr) string {
 	return ""
 }
 
+// keepBlocks is how many bytes of blocks are kept for reuse: many bodies pass at once.
+const keepBlocks = 16 << 20
+
 // proxy is a running HTTP tap.
 type proxy struct {
 	cfg          *HTTP
@@ -127,7 +130,7 @@ type proxy struct {
 	routes       routes
 	small, big   pool
 	handlers     handlers
-	late         lateHeads
+	dialer       net.Dialer
 	ctx          context.Context // ends when exchanges are cut
 	cut          context.CancelFunc
 }
@@ -137,10 +140,10 @@ func newProxy(cfg *HTTP, addr net.Addr) *proxy {
 		cfg: cfg, targetOrigin: originOf(cfg.Target), authority: cfg.Target.Host, names: namesOf(addr, cfg.Listen),
 		routes:   routes{path: cfg.Target.EscapedPath(), query: cfg.Target.RawQuery},
 		handlers: handlers{none: make(chan struct{})},
-		big:      pool{keep: 16 << 20},
+		big:      pool{keep: keepBlocks},
+		dialer:   net.Dialer{Timeout: 30 * time.Second},
 		transport: &http.Transport{
 			Proxy:               http.ProxyFromEnvironment,
-			DialContext:         (&net.Dialer{Timeout: 30 * time.Second}).DialContext,
 			TLSClientConfig:     &tls.Config{RootCAs: cfg.TargetCA, InsecureSkipVerify: cfg.Insecure},
 			TLSHandshakeTimeout: 10 * time.Second,
 			ForceAttemptHTTP2:   true,
@@ -150,6 +153,7 @@ func newProxy(cfg *HTTP, addr net.Addr) *proxy {
 			ExpectContinueTimeout: time.Second,
 		},
 	}
+	p.transport.DialContext = p.dial
 	p.ctx, p.cut = context.WithCancel(context.Background())
 	if cfg.Log == nil && cfg.LogFor == nil {
 		return p
@@ -161,6 +165,7 @@ func newProxy(cfg *HTTP, addr net.Addr) *proxy {
 	}
 	info.Listen, info.Target = addr.String(), targetForLog(cfg.Target)
 	p.rec = newRecorder(&cfg.Recording)
+	p.rec.slabPool.keep = keepBlocks
 	p.rec.beginHTTP(info, hints{names: p.names, origin: "http://" + addr.String()}, cfg.LogFor)
 	return p
 }
@@ -202,11 +207,8 @@ func (p *proxy) serve(ctx context.Context, ln net.Listener, signals <-chan os.Si
 	p.finish(server, signals)
 	p.transport.CloseIdleConnections()
 	if p.rec != nil {
-		end := capture.EndInfo{ExitCode: new(int)}
-		if err != nil {
-			end.ExitCode = nil
-		}
-		if line := p.rec.closeHTTP(end); line != "" {
+		// The server goes on: what ends is the recording.
+		if line := p.rec.closeHTTP(capture.EndInfo{}); line != "" {
 			p.cfg.Notify(line)
 		}
 	}

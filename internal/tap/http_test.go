@@ -10,7 +10,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -484,13 +483,4 @@ func sendRaw(t *testing.T, addr, text string, noBody bool) (m rawMessage, before
 		m, err = readRaw(r, noBody)
 		return m, before, err
 	}
-}
-
-func mustParse(t *testing.T, text string) *url.URL {
-	t.Helper()
-	u, err := url.Parse(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return u
 }

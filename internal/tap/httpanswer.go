@@ -4,18 +4,11 @@ import (
 	"io"
 	"net/http"
 	"strings"
-	"sync"
-	"time"
 )
 
-const (
-	// smallBlock is what an answer is read into until it fills one. Most event
-	// streams never do, and there may be thousands.
-	smallBlock = 4 << 10
-	// headDelay is about how long the head of an answer waits for the first bytes of
-	// the body, to go with them.
-	headDelay = time.Millisecond
-)
+// smallBlock is what an answer is read into until it fills one. Most event streams
+// never do, and there may be thousands.
+const smallBlock = 4 << 10
 
 // answer passes the server's answer on.
 func (x *transfer) answer(res *http.Response, serverPath string) {
@@ -29,11 +22,13 @@ func (x *transfer) answer(res *http.Response, serverPath string) {
 	}
 	x.mu.Lock()
 	x.committed = true
-	x.head(res, noBody)
-	x.headPending = true
 	x.mu.Unlock()
+	x.head(res, noBody)
 	if noBody {
 		return
+	}
+	if x.late(res) {
+		x.rc.Flush()
 	}
 	x.pump(res, x.filter(res, serverPath))
 	for name, values := range res.Trailer {
@@ -80,10 +75,9 @@ func (x *transfer) filter(res *http.Response, serverPath string) *endpointFilter
 func (x *transfer) pump(res *http.Response, filter *endpointFilter) {
 	blk, off := x.firstBlock(res.ContentLength), 0
 	defer func() { blk.release(1) }()
-	x.p.late.add(x)
 	left := res.ContentLength
 	told := false // the end of the body
-	for first := true; ; first = false {
+	for {
 		if blk.refs.Load() == 1 {
 			off = 0
 		} else if len(blk.buf)-off < min(minRoom, len(blk.buf)) {
@@ -112,9 +106,6 @@ func (x *transfer) pump(res *http.Response, filter *endpointFilter) {
 		}
 		if err == io.EOF && filter != nil {
 			out, filter = filter.held, nil
-		}
-		if first {
-			x.taken()
 		}
 		if !x.forward(out, err, told) {
 			return
@@ -148,63 +139,14 @@ func (x *transfer) tell(piece []byte, blk *block, off int, last bool) (kept bool
 	return x.p.rec.body(x.ex, bits, piece, blk, off)
 }
 
-// sendHead sends the head of an answer whose body is late.
-func (x *transfer) sendHead() {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.headPending {
-		x.headPending = false
-		x.rc.Flush()
+// late reports whether the head of an answer must not wait for its body, to go with
+// it: nobody knows how long that would be, unless the body has a length, and so is
+// ready, or some of it is here.
+func (x *transfer) late(res *http.Response) bool {
+	if x.conn != nil && x.conn.more.Load() && !x.informed {
+		return false
 	}
-}
-
-// lateHeads sends the heads of answers whose bodies are late. Looking after all of
-// them at once costs less than a timer for each.
-type lateHeads struct {
-	mu      sync.Mutex
-	waiting []*transfer
-	running bool
-}
-
-// lateRounds is after how many rounds without work nobody looks any more.
-const lateRounds = 20
-
-func (l *lateHeads) add(x *transfer) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.waiting = append(l.waiting, x)
-	if !l.running {
-		l.running = true
-		go l.run()
-	}
-}
-
-func (l *lateHeads) run() {
-	var due []*transfer
-	for idle := 0; ; idle++ {
-		time.Sleep(headDelay)
-		l.mu.Lock()
-		if len(l.waiting) > 0 {
-			idle = 0
-		} else if idle >= lateRounds {
-			l.running, l.waiting = false, nil
-			l.mu.Unlock()
-			return
-		}
-		due, l.waiting = l.waiting, due[:0]
-		l.mu.Unlock()
-		for _, x := range due {
-			x.sendHead()
-		}
-		clear(due)
-	}
-}
-
-// taken tells that the head goes with what comes next.
-func (x *transfer) taken() {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.headPending = false
+	return res.ContentLength < 0 || x.up != nil && !x.up.finished()
 }
 
 // forward sends a piece on and returns whether more is to come. When either side

@@ -84,6 +84,13 @@ func (u *upload) clientBroke() error {
 	return u.broken
 }
 
+// finished reports whether nothing more will be read.
+func (u *upload) finished() bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.ended
+}
+
 // over tells that the exchange is.
 func (u *upload) over() {
 	u.mu.Lock()

@@ -25,12 +25,13 @@ type transfer struct {
 	up   *upload // nil: the request has no body
 	done func()  // ends what an endpoint event announced; may be nil
 
-	// mu keeps what comes before the answer's body apart from it: informational
-	// answers, and the head when the body is late.
-	mu          sync.Mutex
-	committed   bool // the answer's head is set
-	headPending bool // and was not sent yet
-	continued   bool // 100 was sent on
+	// mu keeps informational answers apart from the answer.
+	mu        sync.Mutex
+	committed bool // the answer's head is set
+	informed  bool // informational answers came
+	continued bool // 100 was one of them
+
+	conn *serverConn // nil unless over plain HTTP/1
 
 	reused, wroteHead atomic.Bool // of the attempt
 }
@@ -187,6 +188,7 @@ func (x *transfer) trace(request **http.Request) *httptrace.ClientTrace {
 		GotConn: func(info httptrace.GotConnInfo) {
 			out := *request
 			x.reused.Store(info.Reused)
+			x.conn, _ = info.Conn.(*serverConn)
 			// Over HTTP/2 nothing is sent twice, unless the server says that it
 			// ignored it; and there, no body has to look like none.
 			if out.Body == http.NoBody && safe(out.Method) && !isHTTP2(info.Conn) {
@@ -221,7 +223,7 @@ func (x *transfer) inform(code int, header textproto.MIMEHeader) {
 	if x.committed || code == http.StatusContinue && x.continued {
 		return
 	}
-	x.continued = x.continued || code == http.StatusContinue
+	x.informed, x.continued = true, x.continued || code == http.StatusContinue
 	h := x.w.Header()
 	copyHeader(h, http.Header(header))
 	x.w.WriteHeader(code)
