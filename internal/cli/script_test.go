@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"strconv"
 	"strings"
 	"syscall"
@@ -18,6 +19,13 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	// Programs that ignore signals start programs that do, as nohup and background jobs
+	// are started; programs that catch them do not.
+	for _, s := range []os.Signal{syscall.SIGHUP, os.Interrupt, syscall.SIGQUIT} {
+		if signal.Ignored(s) {
+			signal.Notify(make(chan os.Signal, 1), s)
+		}
+	}
 	testscript.Main(m, map[string]func(){
 		"mcpsnoop":   func() { os.Exit(Main(SystemEnv("1.2.3-test"), os.Args[1:])) },
 		"fakeserver": fakeServer,

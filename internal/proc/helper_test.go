@@ -3,6 +3,8 @@ package proc
 import (
 	"fmt"
 	"os"
+	"os/signal"
+	"syscall"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -15,7 +17,19 @@ func TestMain(m *testing.M) {
 	}
 	// With the race detector, our helpers would sleep a second before they end.
 	os.Setenv("GORACE", "atexit_sleep_ms=0 "+os.Getenv("GORACE"))
+	hear()
 	goleak.VerifyTestMain(m)
+}
+
+// hear makes sure that what we start gets the signals that tests send, also where we
+// were started to ignore them, as nohup and background jobs are: a new program
+// ignores what we ignore, and not what we catch.
+func hear() {
+	for _, s := range []os.Signal{syscall.SIGHUP, os.Interrupt, syscall.SIGQUIT} {
+		if signal.Ignored(s) {
+			signal.Notify(make(chan os.Signal, 1), s)
+		}
+	}
 }
 
 func helper(mode string) {

@@ -87,9 +87,8 @@ func RunHTTP(ctx context.Context, cfg HTTP) error {
 	if cfg.Notify == nil {
 		cfg.Notify = func(string) {}
 	}
-	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	defer signal.Stop(signals)
+	signals, stop := catchHTTP()
+	defer stop()
 	ln, err := new(net.ListenConfig).Listen(ctx, "tcp", cfg.Listen)
 	if err != nil {
 		var op *net.OpError
@@ -106,6 +105,23 @@ func RunHTTP(ctx context.Context, cfg HTTP) error {
 		cfg.Ready(ln.Addr())
 	}
 	return p.serve(ctx, ln, signals)
+}
+
+// catchHTTP takes the signals that ask us to end. What we were told to ignore (nohup)
+// stays ignored.
+func catchHTTP() (c chan os.Signal, stop func()) {
+	c = make(chan os.Signal, 2)
+	signal.Notify(c, os.Interrupt, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) {
+		signal.Notify(c, syscall.SIGHUP)
+	}
+	// Caught and forgotten: a stderr that nobody reads must not end us.
+	pipe := make(chan os.Signal, 1)
+	signal.Notify(pipe, syscall.SIGPIPE)
+	return c, func() {
+		signal.Stop(c)
+		signal.Stop(pipe)
+	}
 }
 
 // reachable warns if others than this machine can connect.

@@ -96,6 +96,9 @@ func (u *upload) over() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.detach = true
+	if u.rec != nil {
+		u.rec.noMore(u.ex)
+	}
 }
 
 // emptyBody is a body of nothing that does not look like one. The transport sends a

@@ -173,6 +173,20 @@ func (r *recorder) loseBody(ex *exchange, f *flow, bits httpBits, data []byte) {
 	}
 }
 
+// noMore tells that nothing more comes of a request. A body that did not come to its
+// end is no message: the writer lets go of it.
+func (r *recorder) noMore(ex *exchange) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed || ex.up.done {
+		return
+	}
+	ex.up.done = true
+	if ex.up.kept > 0 {
+		r.placed(record{kind: httpRecord, ex: ex, part: partBody, bits: bitUp | bitHole | bitLast})
+	}
+}
+
 // placed puts a record of an exchange down, whatever there is of room.
 func (r *recorder) placed(rec record) {
 	at := r.add()

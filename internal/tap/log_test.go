@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"os"
+	"os/signal"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -25,7 +27,19 @@ func TestMain(m *testing.M) {
 	}
 	// With the race detector, our helpers would sleep a second before they end.
 	os.Setenv("GORACE", "atexit_sleep_ms=0 "+os.Getenv("GORACE"))
+	hear()
 	goleak.VerifyTestMain(m)
+}
+
+// hear makes sure that what we start gets the signals that tests send, also where we
+// were started to ignore them, as nohup and background jobs are: a new program
+// ignores what we ignore, and not what we catch.
+func hear() {
+	for _, s := range []os.Signal{syscall.SIGHUP, os.Interrupt, syscall.SIGQUIT} {
+		if signal.Ignored(s) {
+			signal.Notify(make(chan os.Signal, 1), s)
+		}
+	}
 }
 
 // memLog is a log in memory that can be made to misbehave.
