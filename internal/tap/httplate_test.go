@@ -89,7 +89,7 @@ func TestUnfinishedRequest(t *testing.T) {
 		}
 	}()
 	h := tapHTTP(t, "http://"+ln.Addr().String(), func(c *HTTP) { c.Limits.QueueBytes = 100 << 10 })
-	for range 10 { // together more than there is room for
+	for i := range 10 { // together more than there is room for
 		c, err := net.Dial("tcp", h.addr)
 		if err != nil {
 			t.Fatal(err)
@@ -100,6 +100,11 @@ func TestUnfinishedRequest(t *testing.T) {
 			t.Fatal(err)
 		}
 		c.Close()
+		for end := time.Now().Add(hang); strings.Count(h.log.text(), `"status":413`) <= 2*i; time.Sleep(time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatalf("answer %d is not recorded", i+1)
+			}
+		}
 	}
 	h.stop()
 	if n := h.noted(); strings.Contains(n, "not recorded") {
