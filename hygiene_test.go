@@ -70,12 +70,12 @@ func TestNothingOfOneMachine(t *testing.T) {
 func TestUnportableIsFound(t *testing.T) {
 	for line, want := range map[string]string{
 		`see /root/x`:                              "an absolute path of a machine",
-		`{"cwd":"/work/x"}`:                     "an absolute path of a machine",
+		`{"cwd":"/work/x"}`:                        "an absolute path of a machine",
 		`https://registry.npmjs.org/x`:             "the host of a package registry",
 		`"resolved": "https://example.org/x.tgz",`: "a download address in a lock file",
 		`"resolved": "packages/x",`:                "",
 		`--home ~/.local/state/mcpsnoop`:           "",
-		`./work/x`:                              "",
+		`./work/x`:                                 "",
 		`import "golang.org/x/sys/unix"`:           "",
 		`#!/usr/bin/env bash`:                      "",
 		`${XDG_CACHE_HOME:-$HOME/.cache}/x/`:       "",
