@@ -7,6 +7,7 @@ import (
 	"mcpsnoop/internal/capture"
 	"mcpsnoop/internal/catalog"
 	"mcpsnoop/internal/jsonrpc"
+	"mcpsnoop/internal/mcp"
 	"mcpsnoop/internal/session"
 	"mcpsnoop/internal/view"
 )
@@ -209,7 +210,7 @@ func newCall(c *session.Call, why *Why) Call {
 		out.Within = &within
 	}
 	if c.ErrorCode != 0 {
-		out.ErrorName = view.ErrorName(c.ErrorCode)
+		out.ErrorName = mcp.CodeName(c.ErrorCode)
 	}
 	return out
 }

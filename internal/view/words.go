@@ -328,13 +328,3 @@ func Unmatched(m *session.Message) string {
 	}
 	return text
 }
-
-// errorNames are the codes whose meaning is fixed.
-var errorNames = map[int64]string{
-	-32700: "parse error", -32600: "invalid request", -32601: "method not found",
-	-32602: "invalid params", -32603: "internal error", -32020: "header mismatch",
-	-32021: "missing required client capability", -32022: "unsupported protocol version",
-}
-
-// ErrorName names an error code, "" where its meaning is not fixed.
-func ErrorName(code int64) string { return errorNames[code] }
