@@ -135,6 +135,7 @@ func (s *conversation) noMessage(f *capture.Frame, m *Message) {
 
 // parsed takes a frame whose payload is JSON.
 func (s *conversation) parsed(f *capture.Frame, base *Message, messages []jsonrpc.Message) {
+	s.r.step.Parsed = messages
 	if len(messages) == 0 {
 		s.noMessage(f, base)
 		return

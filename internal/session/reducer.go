@@ -51,6 +51,9 @@ type Step struct {
 	Session  int       // index of the session the frame belongs to
 	Guess    bool      // the head of an HTTP request: the next frame of its exchange shows whose it is, see Options.Moved
 	Messages []Message // one, or one for each element of a batch; none for the tap's own notes
+	// Parsed is the payload as JSON-RPC, by the Element of Messages. It is there too where it is no
+	// message at all, and nil where the payload is no JSON or was cut.
+	Parsed []jsonrpc.Message
 	Calls    []*Call   // Calls[i] is the call of Messages[i] as it stands now, nil if none or forgotten
 	Gaps     []GapNote // what this frame, or the numbering before it, says is missing
 }
@@ -98,6 +101,7 @@ func New(o Options) *Reducer {
 // Apply takes the next frame. ref says where it lies; the frame is not kept.
 func (r *Reducer) Apply(f *capture.Frame, ref capture.Ref) Step {
 	r.recycle()
+	r.step.Parsed = nil
 	at := Instant{Wall: f.Time, Mono: f.Mono}
 	r.who, r.peeked = r.whoOf(f), nil
 	s, x := r.sessionOf(f, ref, at)

@@ -1,0 +1,5 @@
+package checks
+
+import "mcpsnoop/internal/judge"
+
+var completionCapabilityDeclared = &judge.Check{ID: "completion.capability-declared"}

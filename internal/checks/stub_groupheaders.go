@@ -1,0 +1,8 @@
+package checks
+
+import "mcpsnoop/internal/judge"
+
+var (
+	ownHeaders     []*judge.Clause
+	headerTrackers []*judge.Tracker
+)

@@ -1,0 +1,8 @@
+package checks
+
+import "mcpsnoop/internal/judge"
+
+var (
+	ownLifecycle      []*judge.Clause
+	lifecycleTrackers []*judge.Tracker
+)

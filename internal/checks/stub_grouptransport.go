@@ -1,0 +1,8 @@
+package checks
+
+import "mcpsnoop/internal/judge"
+
+var (
+	ownTransport      []*judge.Clause
+	transportTrackers []*judge.Tracker
+)

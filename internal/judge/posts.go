@@ -1,0 +1,302 @@
+package judge
+
+import (
+	"mcpsnoop/internal/capture"
+	"mcpsnoop/internal/jsonrpc"
+	"mcpsnoop/internal/mcp"
+	"mcpsnoop/internal/session"
+)
+
+// exchangeKey names an exchange among all taps of a log.
+type exchangeKey struct {
+	tap string
+	n   uint64
+}
+
+// posts are the HTTP exchanges of a session.
+//
+// Our own logs number them. Traces do not: there a request head belongs to the next
+// message of the client, and an answer's head to the only exchange that waits for one,
+// or else to the one that the message after it answers; what stays ambiguous is not
+// paired. Other logs say of a message only with which status it came.
+type posts struct {
+	byExchange map[uint64]*Post
+	waiting    []*Post // of a trace: not answered so far
+	last       *Post   // of a trace: its body comes next
+	reply      *Reply  // of a trace: the last answer's head
+	whose      *Post   // whose it is, nil if unknown
+	fresh      bool    // nothing of the server came since
+}
+
+// maxPosts is how many exchanges of a session are remembered at once.
+const maxPosts = 1 << 14
+
+func isAsking(f *capture.Frame) bool {
+	return f.HTTP != nil && f.Status() == 0 && (f.Dir == capture.C2S || f.Dir == capture.Meta && f.HTTP.Verb != "")
+}
+
+// headOf takes the head of a request. Where a body follows, it is told of with it.
+func (j *Judge) headOf(s *conv, f *capture.Frame, guess bool) {
+	p := s.newPost(f)
+	switch {
+	case f.Exchange == 0:
+		q := &s.posts
+		if len(q.waiting) >= maxPosts {
+			q.waiting = nil
+		}
+		q.waiting, q.last = append(q.waiting, p), p
+		s.headEvent(f, p)
+	case guess || p.Verb == "POST":
+		if len(j.heads) >= maxPosts {
+			clear(j.heads)
+		}
+		j.heads[p.key] = p
+	default:
+		s.keep(p)
+		s.headEvent(f, p)
+	}
+}
+
+func (s *conv) newPost(f *capture.Frame) *Post {
+	p := &Post{
+		Seq: f.Seq, Exchange: f.Exchange, At: session.Instant{Wall: f.Time, Mono: f.Mono}, key: exchangeKey{f.Tap, f.Exchange},
+		Complete: f.Exchange != 0 || s.trace,
+	}
+	if h := f.HTTP; h != nil {
+		p.Verb, p.Path, p.Header = h.Verb, h.Path, cloneHeader(h.Request)
+	}
+	return p
+}
+
+func cloneHeader(h map[string]string) map[string]string {
+	c := make(map[string]string, len(h))
+	for name, value := range h {
+		c[name] = value
+	}
+	return c
+}
+
+func (s *conv) keep(p *Post) {
+	q := &s.posts
+	if q.byExchange == nil || len(q.byExchange) >= maxPosts {
+		q.byExchange = map[uint64]*Post{}
+	}
+	q.byExchange[p.Exchange] = p
+}
+
+// carry returns the exchange that a frame belongs to, and the head of the answer if it
+// is part of one. A head that was not told of so far is told of now.
+func (s *conv) carry(f *capture.Frame, parsed ...jsonrpc.Message) (*Post, *Reply) {
+	if s.trace {
+		return s.carryTrace(f)
+	}
+	if f.Exchange == 0 {
+		return s.carryOld(f)
+	}
+	p := s.posts.byExchange[f.Exchange]
+	if p == nil {
+		key := exchangeKey{f.Tap, f.Exchange}
+		if p = s.j.heads[key]; p != nil {
+			delete(s.j.heads, key)
+			if f.Dir == capture.C2S {
+				p.Seq = f.Seq
+			}
+		} else {
+			p = s.newPost(f)
+			p.Complete = f.HTTP != nil && f.Dir == capture.C2S
+		}
+		s.keep(p)
+		if p.Complete {
+			p.revision = declaredIn(parsed)
+			s.headEvent(f, p)
+		}
+	}
+	if f.Dir == capture.C2S {
+		return p, nil
+	}
+	if status := f.Status(); p.Reply == nil && status >= 200 {
+		p.Reply = &Reply{Seq: f.Seq, Status: status, Complete: true}
+		if f.HTTP != nil {
+			p.Reply.Header = cloneHeader(f.HTTP.Response)
+		}
+		p.Stream = f.Kind == capture.Open
+		s.statusEvent(f, p, p.Reply)
+	}
+	if p.Reply != nil && !p.Stream && f.Dir == capture.S2C && f.Kind != capture.Open && (f.HTTP == nil || f.HTTP.SSE == nil) {
+		p.Over = true
+		delete(s.posts.byExchange, p.Exchange)
+	}
+	return p, p.Reply
+}
+
+// declaredIn returns the revision that a body declares itself.
+func declaredIn(parsed []jsonrpc.Message) mcp.Revision {
+	if len(parsed) == 0 {
+		return mcp.NoRevision
+	}
+	text, ok := parsed[0].Params.Path("_meta", mcp.MetaProtocolVersion).StrBytes()
+	r := mcp.ParseRevision(string(text))
+	if ok && !mcp.PerRequest(r) {
+		return newestModern()
+	}
+	return r
+}
+
+// carryOld takes a frame of a log that knows no exchanges and some headers.
+func (s *conv) carryOld(f *capture.Frame) (*Post, *Reply) {
+	if f.Dir == capture.C2S {
+		return s.newPost(f), nil
+	}
+	if status := f.Status(); status != 0 {
+		return nil, &Reply{Seq: f.Seq, Status: status}
+	}
+	return nil, nil
+}
+
+// carryTrace takes a frame of a trace.
+func (s *conv) carryTrace(f *capture.Frame) (*Post, *Reply) {
+	q := &s.posts
+	switch {
+	case f.Dir == capture.C2S && f.Kind == capture.Line:
+		p := q.last
+		q.last = nil
+		return p, nil
+	case f.Dir == capture.S2C && f.Kind == capture.HTTPHead:
+		q.reply = &Reply{Seq: f.Seq, Status: f.Status(), Complete: true}
+		if f.HTTP != nil {
+			q.reply.Header = cloneHeader(f.HTTP.Response)
+		}
+		q.whose, q.fresh = nil, true
+		if len(q.waiting) == 1 {
+			s.replied(q.waiting[0])
+		}
+		s.statusEvent(f, q.whose, q.reply)
+		return q.whose, q.reply
+	case f.Dir == capture.S2C && f.Kind == capture.Line:
+		return q.whose, q.reply
+	}
+	return nil, nil
+}
+
+// replied says whose the last answer's head is.
+func (s *conv) replied(p *Post) {
+	q := &s.posts
+	q.whose, p.Reply = p, q.reply
+	for i, w := range q.waiting {
+		if w == p {
+			q.waiting = append(q.waiting[:i], q.waiting[i+1:]...)
+			return
+		}
+	}
+}
+
+// resolve says whose answer's head it was that stood before an answer, in a trace where
+// several waited for one.
+func (s *conv) resolve(e *Event) {
+	q := &s.posts
+	p := e.Request.Post
+	if s.trace && q.fresh && q.whose == nil && p.Reply == nil {
+		s.replied(p)
+	}
+	q.fresh = false
+	e.Reply = p.Reply
+	if p.Reply == nil && !s.trace && e.Frame.Exchange == 0 { // the status came with the message
+		_, e.Reply = s.carryOld(e.Frame)
+	}
+}
+
+func (s *conv) headEvent(f *capture.Frame, p *Post) {
+	if f.Kind != capture.HTTPHead && p.Seq != f.Seq && f.Dir != capture.C2S {
+		return // an answer to what was not seen
+	}
+	e := &Event{Kind: Head, From: Client, Seq: p.Seq, At: p.At, Post: p}
+	e.Revision = p.revision
+	if p.revision == mcp.NoRevision || s.pinned != mcp.NoRevision || s.trace {
+		e.Revision = s.revisionOf(e.with(s, f))
+	}
+	s.plain(e.with(s, f))
+}
+
+func (s *conv) statusEvent(f *capture.Frame, p *Post, r *Reply) {
+	e := &Event{Kind: Status, From: Server, Seq: r.Seq, At: session.Instant{Wall: f.Time, Mono: f.Mono}, Post: p, Reply: r}
+	e.with(s, f)
+	e.Revision = s.revisionOf(e)
+	if p != nil && len(p.Requests) == 0 && p.revision != mcp.NoRevision && s.pinned == mcp.NoRevision && !s.trace {
+		e.Revision = p.revision
+	}
+	s.plain(e)
+	if id, ok := r.Header[sessionHeader]; ok && s.facts.SessionID == "" {
+		s.facts.SessionID = id
+	}
+}
+
+const sessionHeader = "mcp-session-id"
+
+func (e *Event) with(s *conv, f *capture.Frame) *Event {
+	e.s, e.Frame, e.Transport, e.Facts = s, f, f.Transport, &s.facts
+	return e
+}
+
+// plain tells of an event that is no message.
+func (s *conv) plain(e *Event) {
+	reg := s.j.options.Registry
+	s.run(reg.before.of(e), e)
+	s.run(s.table(e.Revision).of(e), e)
+	s.run(reg.after.of(e), e)
+}
+
+// closed takes the end of an answer, or of a transport.
+func (s *conv) closed(f *capture.Frame) {
+	e := (&Event{Kind: Closed, From: Server, Seq: f.Seq, At: session.Instant{Wall: f.Time, Mono: f.Mono}}).with(s, f)
+	if h := f.HTTP; h != nil {
+		switch h.ClosedBy {
+		case "client":
+			e.ClosedBy = Client
+		case "server":
+			e.ClosedBy = Server
+		}
+	}
+	if f.Dir == capture.C2S {
+		e.From = Client
+	}
+	if e.Post = s.posts.byExchange[f.Exchange]; e.Post != nil && f.Exchange != 0 {
+		e.Post.Over = true
+		delete(s.posts.byExchange, f.Exchange)
+	}
+	e.Revision = s.revisionOf(e)
+	s.plain(e)
+}
+
+// clients tells whether several clients may share a session.
+type clients struct {
+	first       uint64 // hash of the clientInfo that was seen first
+	several     bool
+	initializes int
+}
+
+func (c *clients) see(e *Event) {
+	if e.Kind != Request || e.From != Client {
+		return
+	}
+	info := e.Meta().Get(mcp.MetaClientInfo)
+	if e.Method == "initialize" {
+		c.initializes++
+		info = e.Msg.Params.Get("clientInfo")
+	}
+	if !info.Exists() {
+		return
+	}
+	name, _ := info.Get("name").StrBytes()
+	h := Hash(name)
+	switch c.first {
+	case 0:
+		c.first = h
+	case h:
+	default:
+		c.several = true
+	}
+}
+
+func (s *conv) oneClient() bool {
+	return s.clients.initializes <= 1 && !s.clients.several && (s.clients.initializes == 1 || s.clients.first != 0)
+}

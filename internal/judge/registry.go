@@ -1,0 +1,182 @@
+package judge
+
+import (
+	"fmt"
+	"math/bits"
+
+	"mcpsnoop/internal/mcp"
+)
+
+// Registry is a set of clauses, checks and trackers, ready to be run. It does not
+// change and can be used by several judges.
+type Registry struct {
+	clauses  []*Clause // in the order of reports
+	checks   []*Check
+	trackers []*Tracker
+	slots    int
+	before   table
+	after    table
+	byRev    [mcp.Latest + 1]table // of the checks that decide a clause there
+	legacy   table                 // of those of any revision with a handshake
+	all      table
+	rows     [mcp.Latest + 1][]*Clause
+	common   []bool // by check: its clauses are the same, but for sections, in all revisions with a handshake that have them
+	deciding [][mcp.Latest + 1][]*Clause
+}
+
+// table says whom to call for an event: by kind and side, and by method.
+type table [kinds][2]calls
+
+type calls struct {
+	any      []call
+	byMethod map[string][]call
+}
+
+type call struct {
+	slot  int
+	check *Check // nil for a tracker
+	do    func(*Event)
+}
+
+// NewRegistry makes a registry. Clauses stand in the order in which reports list them.
+// It fails on what no registry should hold: ids that stand twice, checks that decide
+// nothing, clauses without either checks or a reason.
+func NewRegistry(clauses []*Clause, trackers []*Tracker) (*Registry, error) {
+	r := &Registry{clauses: clauses, trackers: trackers}
+	for _, t := range trackers {
+		t.slot = r.slots
+		r.slots++
+		to := &r.after
+		if t.Before {
+			to = &r.before
+		}
+		to.add(t.slot, nil, t.On)
+	}
+	ids := map[string]*Check{}
+	for _, c := range clauses {
+		if (len(c.Checks) == 0) == (c.Unjudged == "") || c.In == 0 || c.Level == 0 || c.Actor == 0 || c.Rule == "" || c.Section == "" {
+			return nil, fmt.Errorf("clause %s is incomplete", c.ID)
+		}
+		for rev := mcp.Revision(1); rev <= mcp.Latest; rev++ {
+			if !c.In.Has(rev) {
+				continue
+			}
+			for _, other := range r.rows[rev] {
+				if other.ID == c.ID {
+					return nil, fmt.Errorf("clause %s stands twice in %v", c.ID, rev)
+				}
+			}
+			r.rows[rev] = append(r.rows[rev], c)
+		}
+		for _, check := range c.Checks {
+			if known := ids[check.ID]; known == nil {
+				ids[check.ID] = check
+				check.slot = r.slots
+				r.slots++
+				r.checks = append(r.checks, check)
+			} else if known != check {
+				return nil, fmt.Errorf("two checks are called %s", check.ID)
+			}
+		}
+	}
+	r.bind()
+	return r, nil
+}
+
+// bind makes the tables.
+func (r *Registry) bind() {
+	r.common = make([]bool, r.slots)
+	r.deciding = make([][mcp.Latest + 1][]*Clause, r.slots)
+	for _, check := range r.checks {
+		var in mcp.Revisions
+		for rev := mcp.Revision(1); rev <= mcp.Latest; rev++ {
+			for _, c := range r.rows[rev] {
+				for _, by := range c.Checks {
+					if by == check {
+						r.deciding[check.slot][rev] = append(r.deciding[check.slot][rev], c)
+					}
+				}
+			}
+			if len(r.deciding[check.slot][rev]) > 0 {
+				in |= 1 << rev
+				r.byRev[rev].add(check.slot, check, check.On)
+			}
+		}
+		if in&mcp.Legacy != 0 {
+			r.legacy.add(check.slot, check, check.On)
+		}
+		r.all.add(check.slot, check, check.On)
+		r.common[check.slot] = r.isCommon(check)
+	}
+}
+
+// isCommon reports whether a check convicts of the same in all revisions with a handshake.
+func (r *Registry) isCommon(check *Check) bool {
+	first := []*Clause(nil)
+	for rev := mcp.Revision(1); rev <= mcp.Latest; rev++ {
+		if !mcp.HasHandshake(rev) {
+			continue
+		}
+		here := r.deciding[check.slot][rev]
+		if first == nil {
+			first = here
+		}
+		if len(here) == 0 || len(here) != len(first) {
+			return false
+		}
+		for i, c := range here {
+			if c.ID != first[i].ID || c.Level != first[i].Level || c.Signal != first[i].Signal || c.Gate != "" {
+				return false
+			}
+		}
+	}
+	return first != nil
+}
+
+// Clauses returns all clauses, in order.
+func (r *Registry) Clauses() []*Clause { return r.clauses }
+
+// Checks returns all checks, in the order in which clauses name them first.
+func (r *Registry) Checks() []*Check { return r.checks }
+
+// In returns the clauses in force at a revision, in order.
+func (r *Registry) In(rev mcp.Revision) []*Clause { return r.rows[rev] }
+
+// of returns the clauses of a revision that a check decides.
+func (r *Registry) of(check *Check, rev mcp.Revision) []*Clause { return r.deciding[check.slot][rev] }
+
+// add binds functions to what they ask for.
+func (t *table) add(slot int, check *Check, list []On) {
+	for _, on := range list {
+		from := on.From
+		if from == 0 {
+			from = Both
+		}
+		for k := on.Kind; k != 0; k &= k - 1 {
+			for side := range 2 {
+				if from&(1<<side) == 0 {
+					continue
+				}
+				t[bits.TrailingZeros16(uint16(k))][side].add(call{slot, check, on.Do}, on.Methods)
+			}
+		}
+	}
+}
+
+func (c *calls) add(one call, methods []string) {
+	if methods == nil {
+		c.any = append(c.any, one)
+		return
+	}
+	if c.byMethod == nil {
+		c.byMethod = map[string][]call{}
+	}
+	for _, m := range methods {
+		c.byMethod[m] = append(c.byMethod[m], one)
+	}
+}
+
+// of returns whom to call for an event.
+func (t *table) of(e *Event) *calls {
+	return &t[bits.TrailingZeros16(uint16(e.Kind))][e.From>>1&1]
+}

@@ -1,0 +1,247 @@
+package judge
+
+import (
+	"slices"
+
+	"mcpsnoop/internal/mcp"
+)
+
+// Outcome is what became of a clause in a session.
+type Outcome uint8
+
+// The outcomes, the first that applies.
+const (
+	Excluded      Outcome = iota // a capture cannot decide it
+	NotApplicable                // the capability it depends on was not declared
+	NotObserved                  // nothing happened that it is about
+	Pass
+	Fail
+	Warned // as fail, for a clause that does not bind
+	Unsupported
+)
+
+var outcomeNames = [...]string{
+	Excluded: "excluded", NotApplicable: "not-applicable", NotObserved: "not-observed", Pass: "pass", Fail: "fail", Warned: "warn", Unsupported: "unsupported",
+}
+
+// String returns the outcome as reports spell it.
+func (o Outcome) String() string { return outcomeNames[o] }
+
+// Row is a clause with its outcome.
+type Row struct {
+	Clause   *Clause
+	Outcome  Outcome
+	Findings []Finding
+	More     int // findings that are counted and not listed
+}
+
+// Rows are the clauses of a revision, in the order of the registry.
+type Rows struct {
+	Revision mcp.Revision
+	List     []Row
+}
+
+// Report is what was found in one session so far.
+type Report struct {
+	Rows               // at the revision of the session
+	Basis       Basis  // what decided that
+	Unsupported string // the version that client and server agreed on, if we do not know it
+	Also        []Rows // of messages that declared another revision
+	Notes       []Note
+	Messages    int
+}
+
+// Verdict of a report.
+type Verdict uint8
+
+// The verdicts.
+const (
+	Passed Verdict = iota
+	PassedWithWarnings
+	Failed
+	CannotJudge
+)
+
+var verdictNames = [...]string{"pass", "pass-with-warnings", "fail", "unsupported"}
+
+// String returns the verdict as reports spell it.
+func (v Verdict) String() string { return verdictNames[v] }
+
+// Totals returns how many clauses came to each outcome.
+func (r *Rows) Totals() (n [Unsupported + 1]int) {
+	for i := range r.List {
+		n[r.List[i].Outcome]++
+	}
+	return n
+}
+
+// Verdict returns the verdict on the session, at its revision.
+func (r *Report) Verdict() Verdict {
+	n := r.Totals()
+	switch {
+	case r.Unsupported != "" || n[Unsupported] > 0:
+		return CannotJudge
+	case n[Fail] > 0:
+		return Failed
+	case n[Warned] > 0:
+		return PassedWithWarnings
+	}
+	return Passed
+}
+
+// Judged reports whether any clause was decided.
+func (r *Report) Judged() bool {
+	n := r.Totals()
+	return n[Pass]+n[Fail]+n[Warned] > 0
+}
+
+// End returns the report of session i as it would be if it ended here. It changes
+// nothing: more steps may follow.
+func (j *Judge) End(i int) *Report {
+	s := j.at(i)
+	r, by, unsupported := s.decide()
+	report := &Report{Basis: by, Unsupported: unsupported, Notes: slices.Clone(s.notes), Messages: s.facts.Messages}
+	report.Revision = r
+	if unsupported != "" {
+		report.Rows = s.unsupportedRows()
+		return report
+	}
+	end := *s // with results of its own
+	for rev := range end.results {
+		end.results[rev] = slices.Clone(s.results[rev])
+		for k := range end.results[rev] {
+			t := &end.results[rev][k]
+			t.findings = slices.Clip(t.findings)
+		}
+	}
+	end.conclude(r)
+	report.Rows = end.rows(r, true)
+	for rev := mcp.Revision(1); rev <= mcp.Latest; rev++ {
+		if rev != r && end.worthTelling(rev) {
+			report.Also = append(report.Also, end.rows(rev, false))
+		}
+	}
+	return report
+}
+
+// conclude runs what follows from absence.
+func (s *conv) conclude(r mcp.Revision) {
+	e := (&Event{Kind: End, From: Client, Revision: r, Facts: &s.facts}).of(s)
+	s.run(s.j.options.Registry.byRev[r].of(e), e)
+}
+
+func (e *Event) of(s *conv) *Event {
+	e.s = s
+	return e
+}
+
+// worthTelling reports whether messages of another revision than the session's were
+// judged, and not just sent to see whether they are understood.
+func (s *conv) worthTelling(rev mcp.Revision) bool {
+	if s.results[rev] == nil || mcp.PerRequest(rev) && !s.eras.modern && s.pinned == mcp.NoRevision {
+		return false
+	}
+	for k := range s.results[rev] {
+		if s.results[rev][k].subjects > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// unsupportedRows are the newest clauses, none of them judged.
+func (s *conv) unsupportedRows() Rows {
+	rows := Rows{}
+	for _, c := range s.j.options.Registry.In(mcp.Latest) {
+		if !c.Own {
+			rows.List = append(rows.List, Row{Clause: c, Outcome: Unsupported})
+		}
+	}
+	return rows
+}
+
+// rows makes the rows of a revision. What was judged while its revision was open
+// belongs to that of the session.
+func (s *conv) rows(rev mcp.Revision, whole bool) Rows {
+	rows := Rows{Revision: rev}
+	for _, c := range s.j.options.Registry.In(rev) {
+		row := s.row(c, rev, whole)
+		if !c.Own || row.Outcome == Fail || row.Outcome == Warned {
+			rows.List = append(rows.List, row)
+		}
+	}
+	return rows
+}
+
+func (s *conv) row(c *Clause, rev mcp.Revision, whole bool) Row {
+	row := Row{Clause: c}
+	switch {
+	case len(c.Checks) == 0:
+		row.Outcome = Excluded
+		return row
+	case s.gate(c) != open:
+		row.Outcome = NotApplicable
+		return row
+	}
+	blind := s.blind(rev)
+	subjects := 0
+	for _, check := range c.Checks {
+		var parts [2]*tally
+		if whole && s.results[mcp.NoRevision] != nil {
+			parts[0] = &s.results[mcp.NoRevision][check.slot]
+		}
+		if s.results[rev] != nil {
+			parts[1] = &s.results[rev][check.slot]
+		}
+		for _, t := range parts {
+			if t == nil {
+				continue
+			}
+			subjects += t.subjects
+			row.More += t.more
+			for _, f := range t.findings {
+				if blind && f.From == Server {
+					subjects--
+					continue
+				}
+				own := *f
+				own.Clause, own.Revision, own.given = c, rev, nil
+				row.Findings = append(row.Findings, own)
+			}
+		}
+	}
+	switch {
+	case len(row.Findings) > 0 && c.Level.Binds():
+		row.Outcome = Fail
+	case len(row.Findings) > 0:
+		row.Outcome = Warned
+	case subjects == 0 || blind && c.Actor == Server:
+		row.Outcome = NotObserved
+	default:
+		row.Outcome = Pass
+	}
+	return row
+}
+
+// blind reports whether nothing can be said of the server: it was asked in a revision
+// that it has not shown to know.
+func (s *conv) blind(rev mcp.Revision) bool {
+	return mcp.PerRequest(rev) && !s.eras.modern && s.pinned == mcp.NoRevision
+}
+
+// Outcome returns what a check has counted and found at a revision of session i.
+func (j *Judge) Outcome(i int, c *Check, rev mcp.Revision) (subjects int, findings []*Finding) {
+	s := *j.at(i)
+	for r := range s.results {
+		s.results[r] = slices.Clone(s.results[r])
+	}
+	s.conclude(rev)
+	for _, r := range []mcp.Revision{mcp.NoRevision, rev} {
+		if s.results[r] != nil {
+			t := &s.results[r][c.slot]
+			subjects += t.subjects
+			findings = append(findings, t.findings...)
+		}
+	}
+	return subjects, findings
+}
