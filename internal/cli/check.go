@@ -5,6 +5,7 @@ import (
 
 	"mcpsnoop/internal/capture"
 	"mcpsnoop/internal/gate"
+	"mcpsnoop/internal/judge"
 	"mcpsnoop/internal/report"
 	"mcpsnoop/internal/session"
 )
@@ -62,9 +63,10 @@ func (a *app) checkOne(check *report.Check, arg string, o report.Options) error 
 	}
 	defer in.Close()
 	o.Select = in.pick.ofTap
+	o.Judge = a.newJudge(judge.Options{})
 	collect := report.NewCollector(o)
 	r := session.New(session.Options{Settled: collect.Settled, Revised: collect.Revised})
-	if err := session.Fold(in, r, func(f *capture.Frame, _ capture.Ref, st session.Step) error {
+	if err := judge.Fold(in, r, o.Judge, func(f *capture.Frame, _ capture.Ref, st session.Step) error {
 		collect.Step(f, st)
 		return nil
 	}); err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"mcpsnoop/internal/capture"
 	"mcpsnoop/internal/export"
+	"mcpsnoop/internal/judge"
 )
 
 // exporters are the formats of export, by name.
@@ -44,7 +45,7 @@ func (a *app) export(arg, output string, write func(io.Writer, export.Log, expor
 	defer in.Close()
 	defer a.onInterrupt(nil)()
 	err = a.writeOutput(output, in.paths, func(w io.Writer) error {
-		return write(w, in, export.Options{Now: a.env.Now(), Live: in.live, Select: in.pick.ofTap})
+		return write(w, in, export.Options{Now: a.env.Now(), Live: in.live, Select: in.pick.ofTap, Judge: a.newJudge(judge.Options{})})
 	})
 	switch {
 	case errors.Is(err, export.ErrNothing) && in.pick != 0:

@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"mcpsnoop/internal/statedir"
 	"mcpsnoop/internal/tap"
@@ -39,34 +40,42 @@ and records what passes. Give clients its address instead of the server's:
 
 With {session} in --trace-file each MCP session gets a file of its own.`,
 		Args: noArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return a.http(c, &flags) },
+		RunE: func(c *cobra.Command, _ []string) error { return a.http(c, &flags, nil) },
 	}
-	f := c.Flags()
-	f.StringVar(&flags.target, "target", "", "URL of the server (required)")
-	f.StringVar(&flags.listen, "listen", "127.0.0.1:7000", "address to listen on")
-	f.StringVar(&flags.ca, "target-ca", "", "PEM file of certificates to trust for the target")
-	f.BoolVar(&flags.insecure, "target-insecure", false, "do not judge the target's certificate")
-	f.BoolVar(&flags.preserveHost, "preserve-host", false, "pass Host and Origin on even where they name this proxy")
-	flags.add(c)
+	c.Flags().StringVar(&flags.target, targetFlag, "", "URL of the server (required)")
+	flags.addHTTP(c.Flags(), "127.0.0.1:7000")
+	flags.add(c.Flags())
 	return c
 }
 
-// http runs the proxy until it is told to end.
-func (a *app) http(c *cobra.Command, flags *httpFlags) error {
+// targetFlag names the server of the HTTP tap; watch calls it otherwise.
+const targetFlag = "target"
+
+// addHTTP adds the flags of the HTTP tap, besides those of all taps and its target.
+func (flags *httpFlags) addHTTP(f *pflag.FlagSet, listen string) {
+	f.StringVar(&flags.listen, "listen", listen, "address to listen on")
+	f.StringVar(&flags.ca, "target-ca", "", "PEM file of certificates to trust for the target")
+	f.BoolVar(&flags.insecure, "target-insecure", false, "do not judge the target's certificate")
+	f.BoolVar(&flags.preserveHost, "preserve-host", false, "pass Host and Origin on even where they name this proxy")
+}
+
+// http runs the proxy until it is told to end. With a watch what passes is judged
+// meanwhile.
+func (a *app) http(c *cobra.Command, flags *httpFlags, w *watch) error {
 	proxy := tap.HTTP{Listen: flags.listen, Insecure: flags.insecure, PreserveHost: flags.preserveHost}
 	var err error
 	if flags.target == "" {
-		return usagef("name the server's URL with --target", "no target")
+		return usagef("name the server's URL with --"+w.target(), "no target")
 	}
 	if proxy.Target, err = tap.ParseTarget(flags.target); err != nil {
-		return usagef("", "--target: %w", err)
+		return usagef("", "--%s: %w", w.target(), err)
 	}
 	if proxy.TargetCA, err = loadCA(flags.ca); err != nil {
 		return usagef("", "--target-ca: %w", err)
 	}
 	notices := tap.NewNotices(a.env.Stderr)
 	defer notices.Close(noticeWait)
-	logs := &sessionFiles{pattern: flags.traceFile}
+	logs := &sessionFiles{pattern: flags.traceFile, watch: w}
 	if strings.Contains(logs.pattern, sessionPlace) && !flags.noTrace {
 		proxy.LogFor, flags.traceFile = logs.open, os.DevNull
 	}
@@ -75,6 +84,9 @@ func (a *app) http(c *cobra.Command, flags *httpFlags) error {
 		return err
 	}
 	defer end()
+	if proxy.LogFor == nil {
+		proxy.Log = w.follow(proxy.Log, proxy.Tap)
+	}
 	logs.label = proxy.Label
 	defer logs.close()
 	if !flags.noTrace && !flags.quiet {
@@ -85,7 +97,12 @@ func (a *app) http(c *cobra.Command, flags *httpFlags) error {
 	if errors.As(err, &busy) {
 		return failed(err, "is another proxy running? name another address with --listen")
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	end()
+	logs.close()
+	return w.end(exitYes)
 }
 
 func loadCA(path string) (*x509.CertPool, error) {
@@ -117,6 +134,7 @@ const sessionPlace = "{session}"
 // sessionFiles are the logs of a proxy that writes one for each MCP session.
 type sessionFiles struct {
 	pattern, label string
+	watch          *watch
 
 	mu    sync.Mutex
 	files []*statedir.LogFile
@@ -131,7 +149,8 @@ func (s *sessionFiles) open(session string) (tap.Log, string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.files = append(s.files, log)
-	return log, statedir.NewID(s.label, os.Getpid()), nil
+	id := statedir.NewID(s.label, os.Getpid())
+	return s.watch.follow(log, id), id, nil
 }
 
 func (s *sessionFiles) close() {
@@ -140,6 +159,7 @@ func (s *sessionFiles) close() {
 	for _, log := range s.files {
 		log.Close()
 	}
+	s.files = nil
 }
 
 // fileWord makes a session id, which a server chose, part of a file name. What is

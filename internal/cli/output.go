@@ -47,9 +47,12 @@ func (a *app) jsonOut() io.Writer {
 }
 
 // palette is what standard output is coloured with.
-func (a *app) palette() term.Palette {
+func (a *app) palette() term.Palette { return a.paletteFor(a.env.Stdout) }
+
+// paletteFor is what a file of ours is coloured with.
+func (a *app) paletteFor(f *os.File) term.Palette {
 	mode, _ := term.ParseMode(a.color) // refused before any command runs if it is none
-	return term.PaletteFor(a.env.Stdout, mode, a.env.Getenv)
+	return term.PaletteFor(f, mode, a.env.Getenv)
 }
 
 func isLink(path string) bool {

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"mcpsnoop/internal/capture"
+	"mcpsnoop/internal/judge"
 	"mcpsnoop/internal/session"
 )
 
@@ -57,9 +58,9 @@ type head struct {
 const maxHeads = 1024
 
 // print prints a frame, and what was held back until it came.
-func (p *picked) print(out printer, h *session.Header, f *capture.Frame, st session.Step) error {
+func (p *picked) print(out printer, h *session.Header, f *capture.Frame, st session.Step, found []judge.Group) error {
 	if p.pick == 0 {
-		return out.frame(h.ID, f, st)
+		return out.frame(h.ID, f, st, found)
 	}
 	if st.Guess {
 		if len(p.heads) >= maxHeads {
@@ -76,7 +77,7 @@ func (p *picked) print(out printer, h *session.Header, f *capture.Frame, st sess
 		}
 		p.heads = slices.Delete(p.heads, i, i+1)
 		if mine {
-			if err := out.frame(h.ID, held.frame, held.step); err != nil {
+			if err := out.frame(h.ID, held.frame, held.step, nil); err != nil {
 				return err
 			}
 		}
@@ -85,5 +86,5 @@ func (p *picked) print(out printer, h *session.Header, f *capture.Frame, st sess
 	if !mine {
 		return nil
 	}
-	return out.frame(h.ID, f, st)
+	return out.frame(h.ID, f, st, found)
 }

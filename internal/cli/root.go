@@ -43,7 +43,7 @@ then ask what happened: mcpsnoop sessions, tail, show, check, export.`,
 	a.addShim(root)
 	root.AddCommand(
 		a.httpCommand(), a.sessionsCommand(), a.showCommand(), a.tailCommand(), a.exportCommand(), a.checkCommand(),
-		a.demoCommand(), a.demoServerCommand(), a.versionCommand(),
+		a.validateCommand(), a.watchCommand(), a.rulesCommand(), a.demoCommand(), a.demoServerCommand(), a.versionCommand(),
 	)
 	for _, c := range root.Commands() {
 		c.Flags().SortFlags = false

@@ -5,9 +5,11 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"mcpsnoop/internal/capture"
 	"mcpsnoop/internal/statedir"
@@ -24,9 +26,8 @@ type tapFlags struct {
 	limits    tap.Limits
 }
 
-func (t *tapFlags) add(c *cobra.Command) {
+func (t *tapFlags) add(f *pflag.FlagSet) {
 	t.limits = tap.DefaultLimits()
-	f := c.Flags()
 	f.StringVar(&t.label, "label", "", "name of the server in every view (default: taken from the command)")
 	f.StringVarP(&t.traceFile, "trace-file", "o", "", "append the log to this file instead of the state directory")
 	f.BoolVar(&t.noTrace, "no-trace", false, "only pass bytes on: record, send and print nothing")
@@ -76,21 +77,27 @@ func (a *app) addShim(c *cobra.Command) {
 		flags tapFlags
 		opts  tap.StdioOptions
 	)
-	flags.add(c)
-	c.Flags().DurationVar(&opts.Grace, "grace", 0, "kill the server this long after the first INT or TERM (default: never)")
-	c.Flags().BoolVar(&opts.Foreground, "foreground", false, "leave the server in the terminal's foreground, for servers that ask there")
+	flags.add(c.Flags())
+	addStdio(c.Flags(), &opts)
 	// The server's own flags are not ours: ours end at the first word.
 	c.Flags().SetInterspersed(false)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if len(args) == 0 {
 			return c.Help()
 		}
-		return a.shim(c, &flags, opts, args)
+		return a.shim(c, &flags, opts, args, nil)
 	}
 }
 
-// shim runs a server's command line behind a tap, and exits as the server does.
-func (a *app) shim(c *cobra.Command, flags *tapFlags, opts tap.StdioOptions, command []string) error {
+// addStdio adds the flags of the stdio tap, besides those of all taps.
+func addStdio(f *pflag.FlagSet, opts *tap.StdioOptions) {
+	f.DurationVar(&opts.Grace, "grace", 0, "kill the server this long after the first INT or TERM (default: never)")
+	f.BoolVar(&opts.Foreground, "foreground", false, "leave the server in the terminal's foreground, for servers that ask there")
+}
+
+// shim runs a server's command line behind a tap, and exits as the server does. With
+// a watch what passes is judged meanwhile.
+func (a *app) shim(c *cobra.Command, flags *tapFlags, opts tap.StdioOptions, command []string, w *watch) error {
 	notices := tap.NewNotices(a.env.Stderr)
 	defer notices.Close(noticeWait)
 	s := tap.Stdio{
@@ -102,6 +109,7 @@ func (a *app) shim(c *cobra.Command, flags *tapFlags, opts tap.StdioOptions, com
 		return err
 	}
 	defer end()
+	s.Log = w.follow(s.Log, s.Tap)
 	if !flags.noTrace && !flags.quiet {
 		notices.Line(fmt.Sprintf("mcpsnoop: recording %q as %s", term.Escape(strings.Join(command, " ")), s.Tap))
 	}
@@ -109,7 +117,8 @@ func (a *app) shim(c *cobra.Command, flags *tapFlags, opts tap.StdioOptions, com
 	if err != nil {
 		return a.notStarted(c, command[0], result.ExitCode, err)
 	}
-	return answer(result.ExitCode)
+	end()
+	return w.end(result.ExitCode)
 }
 
 // noticeWait is how long our own last lines may take: less than a client takes for
@@ -157,7 +166,7 @@ func (a *app) openLog(r *tap.Recording, path string, notices *tap.Notices) (clos
 		notices.Line("mcpsnoop: warning: nobody will see that this log is live: " + term.Escape(err.Error()))
 	}
 	r.Log = log
-	return func() { log.Close() }, nil
+	return sync.OnceFunc(func() { log.Close() }), nil
 }
 
 // notStarted words the error of a server that cannot be started; a misspelt

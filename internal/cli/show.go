@@ -8,6 +8,7 @@ import (
 
 	"mcpsnoop/internal/capture"
 	"mcpsnoop/internal/export"
+	"mcpsnoop/internal/judge"
 	"mcpsnoop/internal/session"
 	"mcpsnoop/internal/view"
 )
@@ -52,6 +53,10 @@ func (a *app) show(arg string, seq uint64, raw bool) error {
 	defer in.Close()
 	defer a.onInterrupt(nil)()
 	var found []place
+	var j *judge.Judge
+	if !raw {
+		j = a.newJudge(judge.Options{})
+	}
 	r := session.New(session.Options{Keep: !raw, Moved: func(ref capture.Ref, _, to int) {
 		for i := range found {
 			if found[i].ref == ref {
@@ -59,7 +64,7 @@ func (a *app) show(arg string, seq uint64, raw bool) error {
 			}
 		}
 	}})
-	err = session.Fold(in, r, func(_ *capture.Frame, ref capture.Ref, st session.Step) error {
+	err = judge.Fold(in, r, j, func(_ *capture.Frame, ref capture.Ref, st session.Step) error {
 		if ref.Seq == seq {
 			found = append(found, place{st.Session, ref})
 		}
@@ -88,7 +93,8 @@ func (a *app) show(arg string, seq uint64, raw bool) error {
 				io.WriteString(w, "\n")
 			}
 			s := r.Snapshot(p.session)
-			if err := export.Show(w, in, &s, seq, p.ref); err != nil {
+			list, _ := j.End(p.session).Grouped()
+			if err := export.Show(w, in, &s, list, seq, p.ref); err != nil {
 				return err
 			}
 		}

@@ -16,6 +16,7 @@ import (
 	"mcpsnoop/internal/capture"
 	"mcpsnoop/internal/capture/foreign"
 	"mcpsnoop/internal/export"
+	"mcpsnoop/internal/judge"
 	"mcpsnoop/internal/session"
 	"mcpsnoop/internal/statedir"
 	"mcpsnoop/internal/term"
@@ -65,6 +66,8 @@ type tailing struct {
 	out     *bufio.Writer
 	printer printer
 	reducer *session.Reducer
+	judge   *judge.Judge
+	found   []judge.Group // by the frame that is being read
 	entry   statedir.Entry
 	picked  picked
 	unknown bool // nobody can tell whether the log is being written
@@ -74,7 +77,8 @@ type tailing struct {
 
 // tail prints a log until it has ended or ctx does.
 func (a *app) tail(ctx context.Context, entry statedir.Entry, which pick, asJSON bool) error {
-	t := &tailing{app: a, out: bufio.NewWriter(a.env.Stdout), entry: entry, reducer: session.New(session.Options{})}
+	t := &tailing{app: a, out: bufio.NewWriter(a.env.Stdout), entry: entry}
+	t.begin()
 	t.picked.pick = which
 	t.printer = &linePrinter{out: t.out, palette: a.palette()}
 	if asJSON {
@@ -95,6 +99,24 @@ func (a *app) tail(ctx context.Context, entry statedir.Entry, which pick, asJSON
 		err = flushed
 	}
 	return err
+}
+
+// begin makes ready to read the log from its start.
+func (t *tailing) begin() {
+	t.reducer = session.New(session.Options{})
+	t.judge = t.app.newJudge(judge.Options{Found: t.heard})
+}
+
+// heard takes a finding. Several rows that say the same are told of as one.
+func (t *tailing) heard(_ int, f *judge.Finding) {
+	for i := range t.found {
+		if g := &t.found[i]; g.Check == f.Check && g.Seq == f.Seq && g.Detail == f.Detail {
+			g.Rows++
+			return
+		}
+	}
+	own := *f
+	t.found = append(t.found, judge.Group{Finding: &own, Rows: 1})
 }
 
 // packed prints a compressed log, which nobody writes any more.
@@ -140,18 +162,21 @@ func (t *tailing) event(e *statedir.Event) error {
 	case statedir.Read:
 		t.any = true
 		step := t.reducer.Apply(e.Frame, e.Ref)
+		t.found = t.found[:0]
+		t.judge.Step(e.Frame, step)
 		h := t.reducer.Header(step.Session)
-		return t.picked.print(t.printer, &h, e.Frame, step)
+		return t.picked.print(t.printer, &h, e.Frame, step, t.found)
 	case statedir.BadLine:
 		t.bad = true
 		var bad *capture.LineError
 		if errors.As(e.Err, &bad) {
 			t.reducer.Skip(bad)
+			t.judge.Skip()
 		}
 		t.app.note("%v", e.Err)
 	case statedir.Again:
 		t.app.note("%v", e.Err)
-		t.reducer = session.New(session.Options{})
+		t.begin()
 	case statedir.Trouble:
 		return unreadable(e.Err)
 	case statedir.Gone:
@@ -185,9 +210,10 @@ func (t *tailing) over() bool {
 	return t.reducer.Len() > 0
 }
 
-// printer prints frames as they come, with what they did in the session of that id.
+// printer prints frames as they come, with what they did in the session of that id, and
+// what the judge found by them.
 type printer interface {
-	frame(id string, f *capture.Frame, st session.Step) error
+	frame(id string, f *capture.Frame, st session.Step, found []judge.Group) error
 }
 
 // linePrinter prints a line a frame.
@@ -197,8 +223,18 @@ type linePrinter struct {
 	palette term.Palette
 }
 
-func (p *linePrinter) frame(id string, f *capture.Frame, st session.Step) error {
-	for _, line := range p.liner.Lines(f, &st) {
+func (p *linePrinter) frame(id string, f *capture.Frame, st session.Step, found []judge.Group) error {
+	here, late := split(found, f.Seq)
+	lines := p.liner.Lines(f, &st)
+	if n := len(lines); n > 0 {
+		lines[n-1].Mark(here, p.liner.ASCII)
+	} else {
+		late = found
+	}
+	for i := range late {
+		lines = append(lines, p.liner.Late(f, &late[i]))
+	}
+	for _, line := range lines {
 		if !st.Guess && (f.Exchange != 0 || f.Passed()) {
 			line.Label += strings.TrimPrefix(id, f.Tap) // the number, where a tap holds several
 		}
@@ -209,9 +245,21 @@ func (p *linePrinter) frame(id string, f *capture.Frame, st session.Step) error 
 	return nil
 }
 
+// split parts what was found at a frame from what was found at earlier ones.
+func split(found []judge.Group, seq uint64) (here, late []judge.Group) {
+	for _, g := range found {
+		if g.Seq == seq {
+			here = append(here, g)
+		} else {
+			late = append(late, g)
+		}
+	}
+	return here, late
+}
+
 // jsonPrinter prints NDJSON.
 type jsonPrinter struct{ out *export.EventWriter }
 
-func (p *jsonPrinter) frame(id string, f *capture.Frame, st session.Step) error {
-	return p.out.Frame(id, f, st)
+func (p *jsonPrinter) frame(id string, f *capture.Frame, st session.Step, found []judge.Group) error {
+	return p.out.Frame(id, f, st, found)
 }

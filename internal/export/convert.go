@@ -7,6 +7,7 @@ import (
 	"mcpsnoop/internal/capture"
 	"mcpsnoop/internal/catalog"
 	"mcpsnoop/internal/jsonrpc"
+	"mcpsnoop/internal/judge"
 	"mcpsnoop/internal/mcp"
 	"mcpsnoop/internal/session"
 	"mcpsnoop/internal/view"
@@ -310,4 +311,12 @@ func kind(f *capture.Frame, m *session.Message) string {
 		return "other" // a cut copy, or the rest of a batch: nobody knows what it was
 	}
 	return messageKinds[m.Kind]
+}
+
+func newFindings(list []judge.Group) (out []Finding) {
+	for i := range list {
+		g := &list[i]
+		out = append(out, Finding{g.Clause.ID, g.Rows - 1, g.Clause.Level.String(), g.Clause.Signal.String(), g.Check.ID, g.Detail})
+	}
+	return out
 }

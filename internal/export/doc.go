@@ -294,9 +294,20 @@ type Event struct {
 	ConnID        string          `json:"conn_id,omitempty"`
 	MCPSession    string          `json:"mcp_session,omitempty"`
 	HTTP          *HTTP           `json:"http,omitempty"`
+	Findings      []Finding       `json:"findings,omitempty"`
 	Text          string          `json:"text,omitempty"`
 	Bytes         []byte          `json:"bytes,omitempty"` // base64: no valid UTF-8
 	Raw           json.RawMessage `json:"raw,omitempty"`   // as it passed, spaces apart
+}
+
+// Finding is a requirement that the frame broke.
+type Finding struct {
+	Rule   string `json:"rule"`                 // id of the clause
+	More   int    `json:"more_rules,omitempty"` // further clauses that say the same
+	Level  string `json:"level"`
+	Signal string `json:"signal"`
+	Check  string `json:"check"`
+	Detail string `json:"detail"`
 }
 
 // HTTP is what HTTP adds to a frame.

@@ -532,7 +532,7 @@ func TestShowOfABatch(t *testing.T) {
 		}
 		s := r.Snapshot(0)
 		var out bytes.Buffer
-		if err := Show(&out, log, &s, at.Seq, at); err != nil {
+		if err := Show(&out, log, &s, nil, at.Seq, at); err != nil {
 			t.Fatal(err)
 		}
 		return out.String()
@@ -629,7 +629,7 @@ func TestEventWriter(t *testing.T) {
 	r := session.New(session.Options{})
 	log := opened(t, radar().String())
 	err := session.Fold(log, r, func(f *capture.Frame, _ capture.Ref, st session.Step) error {
-		return w.Frame(r.Header(st.Session).ID, f, st)
+		return w.Frame(r.Header(st.Session).ID, f, st, nil)
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"mcpsnoop/internal/capture"
+	"mcpsnoop/internal/judge"
 	"mcpsnoop/internal/session"
 	"mcpsnoop/internal/view"
 )
@@ -23,6 +24,8 @@ type Options struct {
 	Select func(*session.Header) bool
 	// Live says that the log is being written.
 	Live bool
+	// Judge, if set, judges on the way: events carry its findings.
+	Judge *judge.Judge
 	// Temp is the directory of temporary files, "" for the system's.
 	Temp string
 }
@@ -42,6 +45,36 @@ type folded struct {
 	early   map[place]session.Message
 	moved   map[place]int // heads of requests that belong elsewhere than was guessed
 	notes   map[callKey]note
+	found   map[frameKey][]judge.Group
+}
+
+// frameKey is a frame of a session.
+type frameKey struct {
+	session int
+	seq     uint64
+}
+
+// findings sorts what the judge found by frames.
+func (p *folded) findings() {
+	p.found = map[frameKey][]judge.Group{}
+	if p.o.Judge == nil {
+		return
+	}
+	for _, i := range p.chosen {
+		list, _ := p.o.Judge.End(i).Grouped()
+		for _, g := range list {
+			key := frameKey{i, g.Seq}
+			p.found[key] = append(p.found[key], g)
+		}
+	}
+}
+
+// foundAt is what was found at the frame of an event, told with the first of its events.
+func (p *folded) foundAt(e *event) []judge.Group {
+	if e.at > 0 || len(p.found) == 0 {
+		return nil
+	}
+	return p.found[frameKey{p.chosen[e.place], e.frame.Seq}]
 }
 
 // callKey is a call of a session.
@@ -161,7 +194,7 @@ func (p *folded) read() error {
 		}
 	}})
 	order := newSequence()
-	err := session.Fold(p.log, r, func(f *capture.Frame, _ capture.Ref, st session.Step) error {
+	err := judge.Fold(p.log, r, p.o.Judge, func(f *capture.Frame, _ capture.Ref, st session.Step) error {
 		witness.See(f, st)
 		order.next(f)
 		return failed
@@ -180,6 +213,7 @@ func (p *folded) read() error {
 	if len(p.chosen) == 0 {
 		return ErrNothing
 	}
+	p.findings()
 	return p.calls.flush()
 }
 

@@ -183,6 +183,7 @@ func (d *document) payload(m message, names ...string) error {
 // render encodes an event without its raw payload.
 func (d *document) render(e *event) ([]byte, error) {
 	v := newEvent(e.frame, e.message())
+	v.Findings = newFindings(d.foundAt(e))
 	if d.several {
 		v.Session = d.ids[e.place]
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"mcpsnoop/internal/capture"
+	"mcpsnoop/internal/judge"
 	"mcpsnoop/internal/session"
 	"mcpsnoop/internal/view"
 )
@@ -22,8 +23,8 @@ type EventWriter struct {
 // NewEventWriter returns an EventWriter; each frame is one call of w.Write.
 func NewEventWriter(w io.Writer) *EventWriter { return &EventWriter{w: w} }
 
-// Frame writes a frame of that session and what it did.
-func (w *EventWriter) Frame(id string, f *capture.Frame, st session.Step) error {
+// Frame writes a frame of that session, what it did and what was found at it so far.
+func (w *EventWriter) Frame(id string, f *capture.Frame, st session.Step, found []judge.Group) error {
 	w.line.Reset()
 	w.pieces.Look(f)
 	if !w.begun {
@@ -34,22 +35,23 @@ func (w *EventWriter) Frame(id string, f *capture.Frame, st session.Step) error 
 		id = "" // not known yet
 	}
 	if len(st.Messages) == 0 {
-		if err := w.event(id, f, nil); err != nil {
+		if err := w.event(id, f, nil, found); err != nil {
 			return err
 		}
 	}
 	for i := range st.Messages {
-		if err := w.event(id, f, &st.Messages[i]); err != nil {
+		if err := w.event(id, f, &st.Messages[i], found); err != nil {
 			return err
 		}
+		found = nil // told with the first
 	}
 	_, err := w.w.Write(w.line.Bytes())
 	return err
 }
 
-func (w *EventWriter) event(id string, f *capture.Frame, m *session.Message) error {
+func (w *EventWriter) event(id string, f *capture.Frame, m *session.Message, found []judge.Group) error {
 	e := newEvent(f, m)
-	e.Session = id
+	e.Session, e.Findings = id, newFindings(found)
 	if err := encode(&w.line, e); err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 
 	"mcpsnoop/internal/capture"
 	"mcpsnoop/internal/jsonrpc"
+	"mcpsnoop/internal/judge"
 	"mcpsnoop/internal/session"
 	"mcpsnoop/internal/term"
 	"mcpsnoop/internal/view"
@@ -14,9 +15,10 @@ import (
 
 // Show writes one frame for reading: whose it is, every frame of its call in order,
 // and then the JSON of the frame and of the other half of its call. A frame of no
-// call stands alone; the tap's own notes show what they hold.
-func Show(w io.Writer, log Log, s *session.Snapshot, seq uint64, ref capture.Ref) error {
-	d := &shown{w: bufio.NewWriterSize(w, 64<<10), read: recent{log: log}, s: s}
+// call stands alone; the tap's own notes show what they hold. found is what was found in
+// the session: each frame that is shown has its own.
+func Show(w io.Writer, log Log, s *session.Snapshot, found []judge.Group, seq uint64, ref capture.Ref) error {
+	d := &shown{w: bufio.NewWriterSize(w, 64<<10), read: recent{log: log}, s: s, found: found}
 	d.pretty = indenter{w: bufio.NewWriterSize(&block{w: d.w}, 64<<10)}
 	d.liner = view.Liner{Over: true}
 	frame, err := d.read.fetch(ref)
@@ -41,6 +43,7 @@ type shown struct {
 	w      *bufio.Writer
 	read   recent
 	s      *session.Snapshot
+	found  []judge.Group
 	liner  view.Liner
 	pretty indenter
 }
@@ -60,6 +63,7 @@ func (d *shown) alone(f *fetched) error {
 	for _, line := range d.liner.Lines(f.frame, &session.Step{}) {
 		fmt.Fprintln(d.w, line.String())
 	}
+	d.findings(f.frame.Seq)
 	d.http(f.frame)
 	return d.payload(f, -1)
 }
@@ -114,7 +118,25 @@ func (d *shown) frame(m session.Message, c *session.Call) error {
 	for _, line := range d.liner.Lines(f.frame, &session.Step{Messages: []session.Message{m}, Calls: []*session.Call{c}}) {
 		fmt.Fprintf(d.w, "  #%-5d %s\n", line.Seq, line.String())
 	}
+	if m.Element <= 0 {
+		d.findings(m.Ref.Seq)
+	}
 	return nil
+}
+
+// findings writes what was found at a frame, with why it matters and what to do.
+func (d *shown) findings(seq uint64) {
+	for i := range d.found {
+		g := &d.found[i]
+		if g.Seq != seq {
+			continue
+		}
+		fmt.Fprintf(d.w, "    %s\n", view.Finding(g, d.liner.ASCII))
+		fmt.Fprintf(d.w, "      rule: %s\n      see:  %s\n", g.Clause.Rule, g.Clause.URL(g.Revision))
+		if g.Check.Fix != "" {
+			fmt.Fprintf(d.w, "      fix:  %s\n", g.Check.Fix)
+		}
+	}
 }
 
 // call writes the frames of a call and the JSON of its two halves.

@@ -108,6 +108,9 @@ func (t *textual) render(e *event) ([]byte, error) {
 	if ok {
 		fmt.Fprintf(&t.head, "  why: %s\n", n.why)
 	}
+	for _, g := range t.foundAt(e) {
+		fmt.Fprintf(&t.head, "  %s\n", view.Finding(&g, t.liner.ASCII))
+	}
 	return t.head.Bytes(), nil
 }
 

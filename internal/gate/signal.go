@@ -36,8 +36,8 @@ var names = [signals]string{
 }
 
 // judged are the signals this build can judge. Whoever teaches it another adds it
-// here, and its count to [CountsOf].
-var judged = SetOf(Error, Invalid, Pending, LateResult, Incomplete)
+// here, and its count to [CountsOf] or [Findings.Count].
+var judged = SetOf(Error, Invalid, Warn, Mismatch, Pending, LateResult, Incomplete, Should)
 
 // asked are the signals that fail a check unless a user says otherwise, as far as
 // they are judged.

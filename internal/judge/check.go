@@ -106,8 +106,25 @@ type Clause struct {
 
 const site = "https://modelcontextprotocol.io/specification/"
 
+// moved says where a revision has what clauses call by the section of a later one.
+var moved = map[mcp.Revision]map[string]string{
+	mcp.V2024_11_05: {
+		"basic#messages": "basic/messages", "basic#requests": "basic/messages#requests", "basic#notifications": "basic/messages#notifications",
+		"basic#result-responses": "basic/messages#responses", "basic#error-responses": "basic/messages#responses",
+	},
+	mcp.V2025_03_26: {"basic#result-responses": "basic#responses", "basic#error-responses": "basic#responses"},
+	mcp.V2025_06_18: {"basic#result-responses": "basic#responses", "basic#error-responses": "basic#responses", "basic#_meta": "basic#meta"},
+	mcp.V2025_11_25: {"basic#_meta": "basic#meta"}, // the site's name for the heading
+}
+
 // URL returns the link to the section as of a revision in which the clause is in force.
-func (c *Clause) URL(r mcp.Revision) string { return site + r.String() + "/" + c.Section }
+func (c *Clause) URL(r mcp.Revision) string {
+	section := c.Section
+	if there, ok := moved[r][section]; ok {
+		section = there
+	}
+	return site + r.String() + "/" + section
+}
 
 // Newest returns the newest revision that has the clause.
 func (c *Clause) Newest() mcp.Revision {

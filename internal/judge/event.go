@@ -31,7 +31,9 @@ type Event struct {
 	Facts    *Facts // as they were before this event
 
 	s       *conv
-	check   *Check // being run
+	check   *Check // being run, nil for a tracker
+	slot    int    // of what is being run
+	make    func() any
 	result  *tally // of the check
 	metaSet bool
 	meta    jsontree.Node
@@ -167,7 +169,7 @@ func (e *Event) Note(detail string) {
 }
 
 // State returns the state of the check or tracker that is being run.
-func State[T any](e *Event) T { return e.s.state(e.check.slot, e.check.New).(T) }
+func State[T any](e *Event) T { return e.s.state(e.slot, e.make).(T) }
 
 // Of returns the state of a tracker, for checks to read and for the tracker itself.
 func Of[T any](e *Event, t *Tracker) T { return e.s.state(t.slot, t.New).(T) }
@@ -189,6 +191,11 @@ func (e *Event) Follows(from Actor, at session.Instant) bool {
 // FromStart reports whether all of the session up to here is in the log: its beginning,
 // and no frame is missing. Without that, what was not seen may still have been.
 func (e *Event) FromStart() bool { return e.s.fromStart && !e.s.hole }
+
+// Whole reports whether every message since the log began was seen and read: no frame
+// is missing, cut or blacked out. What the session was before the log is another
+// question, see FromStart.
+func (e *Event) Whole() bool { return !e.s.hole && !e.s.partial }
 
 // ServerModern reports whether the server has shown so far that it speaks a revision
 // without handshake. Any other answers such requests as its own revision wants.

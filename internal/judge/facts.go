@@ -2,7 +2,10 @@ package judge
 
 import (
 	"bytes"
+	"iter"
+	"maps"
 
+	"mcpsnoop/internal/capture"
 	"mcpsnoop/internal/jsontree"
 	"mcpsnoop/internal/session"
 )
@@ -10,7 +13,7 @@ import (
 // Phase is how far the handshake of a revision that has one has come.
 type Phase uint8
 
-// The phases. Only the first initialize counts.
+// The phases. Only the first initialize counts, or the first after one that was refused.
 const (
 	BeforeInitialize Phase = iota
 	Initializing           // initialize was sent
@@ -22,7 +25,7 @@ const (
 // Facts is what is known of a session from its handshakes.
 type Facts struct {
 	Phase      Phase
-	Initialize uint64 // seq of the first initialize request
+	Initialize uint64 // seq of the initialize request that counts
 	Result     uint64 // seq of its result, 0 if there is none
 	ResultAt   session.Instant
 	Asked      string // protocolVersion of the request, "" if that is no string
@@ -42,6 +45,7 @@ type Facts struct {
 // Caps is a set of declared capabilities.
 type Caps struct {
 	known bool
+	part  bool // more may have been declared than is remembered
 	paths map[string]bool
 	text  []byte
 }
@@ -55,6 +59,13 @@ func (c *Caps) Known() bool { return c.known }
 // Has reports whether a capability is declared, given names from the capabilities object
 // down, joined by dots: it is there and neither false nor null.
 func (c *Caps) Has(path string) bool { return c.paths[path] }
+
+// Lacks reports whether it is certain that a capability is not declared.
+func (c *Caps) Lacks(path string) bool { return !c.part && !c.paths[path] }
+
+// Paths returns all that is declared, in no order, and whether that is all: more may have
+// been declared than is remembered.
+func (c *Caps) Paths() (paths iter.Seq[string], all bool) { return maps.Keys(c.paths), !c.part }
 
 // Limits of what is read of declared capabilities.
 const (
@@ -76,6 +87,8 @@ func capsOf(node jsontree.Node, last *Caps) *Caps {
 	if len(text) <= maxCapText {
 		c.text = bytes.Clone(text)
 		c.read("", node, 1)
+	} else {
+		c.part = true
 	}
 	return c
 }
@@ -91,11 +104,23 @@ func (c *Caps) read(prefix string, node jsontree.Node, depth int) {
 			continue
 		}
 		if len(c.paths) >= maxCapPaths {
+			c.part = true
 			return
 		}
 		c.paths[path] = true
 		c.read(path+".", value, depth+1)
 	}
+}
+
+// capsIn reads the capabilities that an event declares in its params or result.
+func capsIn(e *Event, in jsontree.Node) *Caps {
+	c := capsOf(in.Get("capabilities"), nil)
+	if e.Frame.Flags&(capture.Truncated|capture.Redacted) != 0 {
+		some := *c
+		some.part = true
+		return &some
+	}
+	return c
 }
 
 // learn takes what an event says of the handshakes, after the checks saw it.
@@ -106,10 +131,10 @@ func (s *conv) learn(e *Event) {
 	}
 	switch {
 	case e.Kind == Request && e.From == Client && e.Method == "initialize":
-		if f.Phase == BeforeInitialize {
+		if f.Phase == BeforeInitialize || f.Phase == Refused {
 			f.Phase, f.Initialize = Initializing, e.Seq
 			f.Asked, _ = e.Msg.Params.Get("protocolVersion").Str()
-			f.ClientCaps = capsOf(e.Msg.Params.Get("capabilities"), nil)
+			f.ClientCaps = capsIn(e, e.Msg.Params)
 			s.proposed(f.Asked)
 		}
 	case e.Kind&Answer != 0 && e.From == Server && e.Method == "initialize" && e.Request != nil && e.Request.Seq == f.Initialize && f.Phase == Initializing:
@@ -119,7 +144,7 @@ func (s *conv) learn(e *Event) {
 		}
 		f.Phase, f.Result, f.ResultAt = Initialized, e.Seq, e.At
 		f.Version, _ = e.Msg.Result.Get("protocolVersion").Str()
-		f.ServerCaps = capsOf(e.Msg.Result.Get("capabilities"), nil)
+		f.ServerCaps = capsIn(e, e.Msg.Result)
 		s.negotiated(f.Version)
 	case e.Kind == Notification && e.From == Client && e.Method == "notifications/initialized":
 		if f.Phase == Initialized {
@@ -127,7 +152,7 @@ func (s *conv) learn(e *Event) {
 		}
 	case e.Kind == Result && e.From == Server && e.Method == "server/discover" && e.Request != nil && !f.Discovered:
 		f.Discovered = true
-		f.DiscoverCaps = capsOf(e.Msg.Result.Get("capabilities"), nil)
+		f.DiscoverCaps = capsIn(e, e.Msg.Result)
 		for v := range e.Msg.Result.Get("supportedVersions").Elements() {
 			if text, ok := v.Str(); ok && len(f.Supported) < maxSupported {
 				f.Supported = append(f.Supported, text)

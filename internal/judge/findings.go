@@ -1,6 +1,9 @@
 package judge
 
-import "mcpsnoop/internal/mcp"
+import (
+	"mcpsnoop/internal/mcp"
+	"mcpsnoop/internal/session"
+)
 
 // tally is what a check has seen at one revision of a session.
 type tally struct {
@@ -17,9 +20,10 @@ type Finding struct {
 	Check    *Check
 	Clause   *Clause // nil in tallies: a check may decide several
 	Revision mcp.Revision
-	Seq      uint64 // frame it points to
-	At       uint64 // frame that made it certain; 0 at the end
-	From     Actor  // who is to blame
+	Seq      uint64          // frame it points to
+	At       uint64          // frame that made it certain; 0 at the end
+	Time     session.Instant // when that passed; zero at the end
+	From     Actor           // who is to blame
 	Detail   string
 
 	given []*Clause // told already
@@ -57,7 +61,7 @@ func (s *conv) found(e *Event, seq uint64, detail string) {
 		e.result.more++
 		return
 	}
-	f := &Finding{Check: e.check, Revision: e.Revision, Seq: seq, At: e.Seq, From: e.From, Detail: detail}
+	f := &Finding{Check: e.check, Revision: e.Revision, Seq: seq, At: e.Seq, Time: e.At, From: e.From, Detail: detail}
 	if e.Kind == End {
 		f.At = 0
 	}

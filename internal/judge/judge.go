@@ -44,6 +44,7 @@ type conv struct {
 	unordered bool         // its recorder numbered frames after they had gone on
 	fromStart bool         // the log holds the beginning
 	hole      bool         // something is missing since
+	partial   bool         // a message was there and could not be read in full
 	pinned    mcp.Revision // at which all is judged, whatever messages say
 	settled   mcp.Revision // of the handshake
 	facts     Facts
@@ -122,6 +123,14 @@ func (j *Judge) Step(f *capture.Frame, st session.Step) {
 		return
 	}
 	s.expire(f)
+	if len(st.Messages) == 1 && st.Messages[0].Element < 0 && len(st.Parsed) > 0 && st.Parsed[0].Element >= 0 {
+		for i := range st.Parsed { // an array that the reducer did not take apart
+			one := st.Messages[0]
+			one.Element = int32(st.Parsed[i].Element)
+			s.message(f, &one, &st.Parsed[i], p, reply)
+		}
+		return
+	}
 	for i := range st.Messages {
 		s.message(f, &st.Messages[i], element(st.Parsed, st.Messages[i].Element), p, reply)
 	}
@@ -129,6 +138,9 @@ func (j *Judge) Step(f *capture.Frame, st session.Step) {
 
 // element returns the parsed message of that place, nil if there is none.
 func element(parsed []jsonrpc.Message, place int32) *jsonrpc.Message {
+	if place >= 0 && int(place) < len(parsed) && int32(parsed[place].Element) == place {
+		return &parsed[place]
+	}
 	for i := range parsed {
 		if int32(parsed[i].Element) == place {
 			return &parsed[i]
@@ -208,6 +220,7 @@ func (s *conv) batched(e *Event, m *session.Message) bool {
 // unread takes a message of which only the kind counts: it opens and answers requests,
 // and no check sees it.
 func (s *conv) unread(e *Event) {
+	s.partial = true
 	if e.Msg == nil {
 		s.hole = true // nobody knows what it was
 		return
@@ -303,7 +316,7 @@ func (s *conv) some(list []call, e *Event) (done int) {
 		if s.off != nil && s.off[c.slot] {
 			continue
 		}
-		e.check, e.result = c.check, nil
+		e.check, e.slot, e.make, e.result = c.check, c.slot, c.make, nil
 		if c.check != nil {
 			e.result = s.tally(e.Revision, c.slot)
 		}

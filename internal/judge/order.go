@@ -17,6 +17,8 @@ type held struct {
 	key     uint64
 	until   uint64
 	late    time.Time
+	post    *Post // that it belongs to: the exchange may be over when it is handed out
+	reply   *Reply
 }
 
 // Limits of waiting, and of what may wait.
@@ -29,7 +31,7 @@ const (
 
 // hold keeps an answer back that may stand before its request.
 func (s *conv) hold(e *Event) bool {
-	if !s.unordered || e.Msg.ID == nil || len(s.held) >= heldMost || len(e.Frame.Payload) > heldBytes {
+	if !s.unordered || e.Msg.ID == nil || string(e.Msg.ID) == "null" || len(s.held) >= heldMost || len(e.Frame.Payload) > heldBytes {
 		return false
 	}
 	key := IDKey(e.From.other(), e.Msg.ID)
@@ -38,7 +40,7 @@ func (s *conv) hold(e *Event) bool {
 	}
 	s.held = append(s.held, held{
 		frame: e.Frame.Clone(), element: e.Msg.Element, kind: e.Kind, key: key,
-		until: s.frames + heldFrames, late: e.At.Wall.Add(heldTime),
+		until: s.frames + heldFrames, late: e.At.Wall.Add(heldTime), post: e.Post, reply: e.Reply,
 	})
 	return true
 }
@@ -79,10 +81,7 @@ func (s *conv) handOut(h *held) {
 	}
 	e := &Event{
 		Kind: h.kind, From: actorOf(f.Dir), Seq: f.Seq, At: session.Instant{Wall: f.Time, Mono: f.Mono},
-		Transport: f.Transport, Frame: f, Msg: m, Facts: &s.facts, s: s,
-	}
-	if f.Transport == capture.HTTP {
-		e.Post, e.Reply = s.carry(f)
+		Transport: f.Transport, Frame: f, Msg: m, Post: h.post, Reply: h.reply, Facts: &s.facts, s: s,
 	}
 	s.tell(e)
 }

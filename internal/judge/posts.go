@@ -16,13 +16,14 @@ type exchangeKey struct {
 // posts are the HTTP exchanges of a session.
 //
 // Our own logs number them. Traces do not: there a request head belongs to the next
-// message of the client, and an answer's head to the only exchange that waits for one,
+// message of the client if no other stands before it, and an answer's head to the only exchange that waits for one,
 // or else to the one that the message after it answers; what stays ambiguous is not
 // paired. Other logs say of a message only with which status it came.
 type posts struct {
 	byExchange map[uint64]*Post
 	waiting    []*Post // of a trace: not answered so far
 	last       *Post   // of a trace: its body comes next
+	overlaid   int     // of a trace: bodies to come of which nobody knows whose they are
 	reply      *Reply  // of a trace: the last answer's head
 	whose      *Post   // whose it is, nil if unknown
 	fresh      bool    // nothing of the server came since
@@ -44,7 +45,8 @@ func (j *Judge) headOf(s *conv, f *capture.Frame, guess bool) {
 		if len(q.waiting) >= maxPosts {
 			q.waiting = nil
 		}
-		q.waiting, q.last = append(q.waiting, p), p
+		q.expect(p)
+		q.waiting = append(q.waiting, p)
 		s.headEvent(f, p)
 	case guess || p.Verb == "POST":
 		if len(j.heads) >= maxPosts {
@@ -55,6 +57,26 @@ func (j *Judge) headOf(s *conv, f *capture.Frame, guess bool) {
 		s.keep(p)
 		s.headEvent(f, p)
 	}
+}
+
+// expect says of a trace whose body comes next. Where the heads of several requests with
+// bodies stand before the first body, nobody knows.
+func (q *posts) expect(p *Post) {
+	switch {
+	case q.last != nil && p.Verb != "" && p.Verb != "POST":
+	case q.overlaid > 0:
+		q.overlaid++
+	case q.last != nil && q.last.hasBody() && q.last.Reply == nil:
+		q.last, q.overlaid = nil, 2
+	default:
+		q.last = p
+	}
+}
+
+// hasBody reports whether a request is known to have a body.
+func (p *Post) hasBody() bool {
+	_, typed := p.Header["content-type"]
+	return typed || p.Verb == "POST"
 }
 
 func (s *conv) newPost(f *capture.Frame) *Post {
@@ -159,7 +181,7 @@ func (s *conv) carryTrace(f *capture.Frame) (*Post, *Reply) {
 	switch {
 	case f.Dir == capture.C2S && f.Kind == capture.Line:
 		p := q.last
-		q.last = nil
+		q.last, q.overlaid = nil, max(q.overlaid-1, 0)
 		return p, nil
 	case f.Dir == capture.S2C && f.Kind == capture.HTTPHead:
 		q.reply = &Reply{Seq: f.Seq, Status: f.Status(), Complete: true}
@@ -168,6 +190,7 @@ func (s *conv) carryTrace(f *capture.Frame) (*Post, *Reply) {
 		}
 		q.whose, q.fresh = nil, true
 		if len(q.waiting) == 1 {
+			q.overlaid = 0
 			s.replied(q.waiting[0])
 		}
 		s.statusEvent(f, q.whose, q.reply)

@@ -34,7 +34,8 @@ type calls struct {
 
 type call struct {
 	slot  int
-	check *Check // nil for a tracker
+	check *Check     // nil for a tracker
+	make  func() any // its state
 	do    func(*Event)
 }
 
@@ -50,7 +51,7 @@ func NewRegistry(clauses []*Clause, trackers []*Tracker) (*Registry, error) {
 		if t.Before {
 			to = &r.before
 		}
-		to.add(t.slot, nil, t.On)
+		to.add(call{slot: t.slot, make: t.New}, t.On)
 	}
 	ids := map[string]*Check{}
 	for _, c := range clauses {
@@ -88,6 +89,7 @@ func (r *Registry) bind() {
 	r.common = make([]bool, r.slots)
 	r.deciding = make([][mcp.Latest + 1][]*Clause, r.slots)
 	for _, check := range r.checks {
+		one := call{slot: check.slot, check: check, make: check.New}
 		var in mcp.Revisions
 		for rev := mcp.Revision(1); rev <= mcp.Latest; rev++ {
 			for _, c := range r.rows[rev] {
@@ -99,13 +101,13 @@ func (r *Registry) bind() {
 			}
 			if len(r.deciding[check.slot][rev]) > 0 {
 				in |= 1 << rev
-				r.byRev[rev].add(check.slot, check, check.On)
+				r.byRev[rev].add(one, check.On)
 			}
 		}
 		if in&mcp.Legacy != 0 {
-			r.legacy.add(check.slot, check, check.On)
+			r.legacy.add(one, check.On)
 		}
-		r.all.add(check.slot, check, check.On)
+		r.all.add(one, check.On)
 		r.common[check.slot] = r.isCommon(check)
 	}
 }
@@ -146,7 +148,7 @@ func (r *Registry) In(rev mcp.Revision) []*Clause { return r.rows[rev] }
 func (r *Registry) of(check *Check, rev mcp.Revision) []*Clause { return r.deciding[check.slot][rev] }
 
 // add binds functions to what they ask for.
-func (t *table) add(slot int, check *Check, list []On) {
+func (t *table) add(one call, list []On) {
 	for _, on := range list {
 		from := on.From
 		if from == 0 {
@@ -157,7 +159,8 @@ func (t *table) add(slot int, check *Check, list []On) {
 				if from&(1<<side) == 0 {
 					continue
 				}
-				t[bits.TrailingZeros16(uint16(k))][side].add(call{slot, check, on.Do}, on.Methods)
+				one.do = on.Do
+				t[bits.TrailingZeros16(uint16(k))][side].add(one, on.Methods)
 			}
 		}
 	}

@@ -8,7 +8,9 @@ import (
 	"mcpsnoop/internal/gate"
 	"mcpsnoop/internal/jsonrpc"
 	"mcpsnoop/internal/jsontree"
+	"mcpsnoop/internal/judge"
 	"mcpsnoop/internal/session"
+	"mcpsnoop/internal/term"
 	"mcpsnoop/internal/view"
 )
 
@@ -24,6 +26,9 @@ type Options struct {
 	All    bool     // show findings of the other signals too
 	// Select picks sessions; nil takes all.
 	Select func(*session.Header) bool
+	// Judge has seen the same frames; its findings are those of the signals of clauses. It must be
+	// told that no frame follows before Report is called.
+	Judge *judge.Judge
 }
 
 // Collector gathers findings while a log is folded and forgotten. Its Settled and Revised belong
@@ -45,7 +50,11 @@ type kept struct {
 	pending  []waiting
 	listed   [16]int // by signal
 	more     [16]int
+	bad      map[uint64]bool // frames that are no message, as many as a judge keeps findings
 }
+
+// maxBad bounds kept.bad.
+const maxBad = 1000
 
 // waiting is a call that was never answered; its sentence needs the end of the
 // session.
@@ -95,6 +104,7 @@ func (c *Collector) Step(f *capture.Frame, st session.Step) {
 		switch m := &st.Messages[i]; {
 		case m.Outcome == session.OutcomeBad:
 			c.add(st.Session, gate.Invalid, m, func() string { return view.NotMCP(f) })
+			c.session(st.Session).noteBad(m.Ref.Seq)
 		case m.Call >= 0:
 		case m.Kind == jsonrpc.Response && letGo[m.Outcome]:
 			c.letGo(st.Session, m)
@@ -108,6 +118,54 @@ func (c *Collector) Step(f *capture.Frame, st session.Step) {
 			c.add(st.Session, gate.Incomplete, m, view.RestOfBatch)
 		}
 	}
+}
+
+func (k *kept) noteBad(seq uint64) {
+	if k.bad == nil {
+		k.bad = map[uint64]bool{}
+	}
+	if len(k.bad) < maxBad {
+		k.bad[seq] = true
+	}
+}
+
+// judged adds what the judge found to a session.
+func (k *kept) judged(s *Session, r *judge.Report, failOn gate.Set, last session.Instant) {
+	list, more := gate.Findings(r, k.bad)
+	s.Signals.Count(list, k.bad)
+	s.Signals.Add(more)
+	for signal, n := range more {
+		k.more[signal] += n
+	}
+	for i := range list {
+		f := &list[i]
+		if f.Signal == gate.Invalid && k.named(f) {
+			continue
+		}
+		signal := f.Signal
+		if signal == gate.Mismatch && !failOn.Has(signal) && failOn.Has(gate.Warn) {
+			signal = gate.Warn // it gates as one
+		}
+		at := f.Time
+		if f.At == 0 {
+			at = last
+		}
+		k.add(Finding{Signal: signal, Seq: f.Seq, At: at, Rule: f.Clause.ID, Text: term.Escape(f.Detail)})
+	}
+}
+
+// named gives a finding at a frame that is no message the rule that it broke, and
+// reports whether there is one.
+func (k *kept) named(f *gate.Found) bool {
+	for i := range k.findings {
+		if g := &k.findings[i]; g.Signal == gate.Invalid && g.Seq == f.Seq {
+			if g.Rule == "" {
+				g.Rule = f.Clause.ID
+			}
+			return true
+		}
+	}
+	return k.bad[f.Seq]
 }
 
 // letGo are the outcomes of answers to calls that are let go of, as far as they are findings.
@@ -219,7 +277,11 @@ func (c *Collector) Report(r *session.Reducer) *Check {
 		for j := range k.pending {
 			k.findings = append(k.findings, k.pending[j].finding(h))
 		}
-		s := Session{ID: h.ID, Frames: h.Counts.Frames, Signals: gate.CountsOf(&h.Counts), Missing: h.Counts.Missing, Findings: k.findings}
+		s := Session{ID: h.ID, Frames: h.Counts.Frames, Signals: gate.CountsOf(&h.Counts), Missing: h.Counts.Missing}
+		if c.o.Judge != nil {
+			k.judged(&s, c.o.Judge.End(i), c.o.FailOn, h.Last)
+		}
+		s.Findings = k.findings
 		// What was counted and not seen here, as what became of a call that had been let
 		// go of, is at least not kept quiet.
 		for _, signal := range []gate.Signal{gate.Error, gate.Pending, gate.LateResult} {

@@ -54,8 +54,8 @@ type Step struct {
 	// Parsed is the payload as JSON-RPC, by the Element of Messages. It is there too where it is no
 	// message at all, and nil where the payload is no JSON or was cut.
 	Parsed []jsonrpc.Message
-	Calls    []*Call   // Calls[i] is the call of Messages[i] as it stands now, nil if none or forgotten
-	Gaps     []GapNote // what this frame, or the numbering before it, says is missing
+	Calls  []*Call   // Calls[i] is the call of Messages[i] as it stands now, nil if none or forgotten
+	Gaps   []GapNote // what this frame, or the numbering before it, says is missing
 }
 
 // Reducer folds the frames of one log, which may hold several taps and sessions.

@@ -62,6 +62,11 @@ type Follower struct {
 	OnScreen func(*Entry) bool
 	// Decoder returns what decodes the lines of a file; nil: our own format.
 	Decoder func(path string) capture.LineDecoder
+	// Wake, if set, makes it look at once: whoever writes a log says so on it.
+	Wake <-chan struct{}
+	// Done, if set, is closed when nothing will be written any more: Run hands out what
+	// there is and returns nil.
+	Done <-chan struct{}
 }
 
 // Run follows until ctx ends or handle returns an error, and returns that error. It
@@ -85,14 +90,18 @@ func (w *Follower) Run(ctx context.Context, handle func(*Event) error) error {
 	}
 	timer := time.NewTimer(0)
 	defer timer.Stop()
+	last := false
 	for {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
+		case <-w.Done:
+			last = true
+		case <-w.Wake:
 		case <-timer.C:
 		}
 		wait, err := r.turn(time.Now())
-		if err != nil {
+		if err != nil || last && wait > 0 {
 			return err
 		}
 		timer.Reset(wait)

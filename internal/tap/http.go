@@ -132,8 +132,14 @@ func reachable(addr net.Addr) string {
 	return ""
 }
 
-// keepBlocks is how many bytes of blocks are kept for reuse: many bodies pass at once.
-const keepBlocks = 16 << 20
+const (
+	// httpBlock is what bodies are read into. A socket is no pipe: larger pieces reach
+	// the other side later and still cost a wake-up each.
+	httpBlock = 32 << 10
+	// keepBlocks is how many bytes of blocks are kept for reuse: many bodies pass at
+	// once.
+	keepBlocks = 16 << 20
+)
 
 // proxy is a running HTTP tap.
 type proxy struct {

@@ -82,7 +82,7 @@ func (x *transfer) pump(res *http.Response, filter *endpointFilter) {
 			off = 0
 		} else if len(blk.buf)-off < min(minRoom, len(blk.buf)) {
 			blk.release(1)
-			blk, off = x.p.big.get(blockSize), 0
+			blk, off = x.p.big.get(httpBlock), 0
 		}
 		piece := blk.buf[off:]
 		n, err := res.Body.Read(piece)
@@ -115,14 +115,14 @@ func (x *transfer) pump(res *http.Response, filter *endpointFilter) {
 			off += n
 		case n == len(blk.buf) && len(blk.buf) == smallBlock:
 			blk.release(1)
-			blk, off = x.p.big.get(blockSize), 0
+			blk, off = x.p.big.get(httpBlock), 0
 		}
 	}
 }
 
 func (x *transfer) firstBlock(length int64) *block {
 	if length > smallBlock {
-		return x.p.big.get(blockSize)
+		return x.p.big.get(httpBlock)
 	}
 	return x.p.small.get(smallBlock)
 }

@@ -38,7 +38,7 @@ func (c *serverConn) Read(p []byte) (int, error) {
 
 // ReadFrom sends a body, in larger pieces than the transport would.
 func (c *serverConn) ReadFrom(r io.Reader) (sent int64, err error) {
-	b := c.pool.get(blockSize)
+	b := c.pool.get(httpBlock)
 	defer b.release(1)
 	for {
 		n, rerr := r.Read(b.buf)

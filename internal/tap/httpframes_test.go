@@ -128,11 +128,32 @@ func TestTargetDown(t *testing.T) {
 	if res.StatusCode != 502 || !strings.Contains(body, "no answer from "+target) || strings.Count(body, "\n") != 1 {
 		t.Errorf("got %d %q", res.StatusCode, body)
 	}
+	// What is not all here, too much or not asked for yet is not waited for.
+	for _, rest := range []string{
+		"Content-Length: 5\r\n\r\nhalf", "Content-Length: 1000000\r\n\r\n{}",
+		"Expect: 100-continue\r\nContent-Length: 2\r\n\r\n",
+	} {
+		m, before, err := sendRaw(t, h.addr, "POST /x HTTP/1.1\r\nHost: x\r\n"+rest, false)
+		if err != nil || len(before) > 0 || !strings.HasPrefix(m.start, "HTTP/1.1 502") {
+			t.Errorf("%q: got %+v, %+v, %v", rest, before, m, err)
+		}
+	}
+	post(t, h.url, "[1]")
 	frames := h.check(`
 1 meta http POST /
+1 c2s POST / {}
 1 s2c http 502
+2 meta http POST /x
+2 s2c http 502
+3 meta http POST /x
+3 s2c http 502
+4 meta http POST /x
+4 s2c http 502
+5 meta http POST /
+5 c2s POST / [1]
+5 s2c http 502
 `)
-	if e := frames[1].HTTP.Error; !strings.Contains(e, "refused") {
+	if e := frames[2].HTTP.Error; !strings.Contains(e, "refused") {
 		t.Errorf("reason is %q", e)
 	}
 }
@@ -511,7 +532,7 @@ func TestClientAborts(t *testing.T) {
 		}
 		soon(t, "close", func() bool { return strings.Count(h.log.text(), `"kind":"close"`) == i+1 })
 	}
-	h.check(`
+	frames := h.check(`
 1 meta http POST /none
 1 c2s POST /none {}
 1 meta close by client
@@ -526,6 +547,12 @@ func TestClientAborts(t *testing.T) {
 3 s2c 200 unended tw
 3 meta close by client
 `)
+	if got := frames[5].HTTP.Error; got != "the client hung up" {
+		t.Errorf("the half body has the reason %q", got)
+	}
+	if got, half := frames[10].HTTP.Error, frames[11].HTTP.Error; got != "" || half != "the stream ended inside this event" {
+		t.Errorf("the events have the reasons %q and %q", got, half)
+	}
 }
 
 // TestClientBreaksOff: a request that does not come to its end is no upstream failure.
@@ -566,7 +593,14 @@ func TestServerBreaksOff(t *testing.T) {
 		} else if err == nil || !strings.HasPrefix(m.start, "HTTP/1.1 200") {
 			t.Errorf("%s: the client sees a complete answer, %+v", name, m)
 		}
-		compare(t, short(h.frames()), "1 meta http GET /\n"+c.want)
+		frames := h.frames()
+		compare(t, short(frames), "1 meta http GET /\n"+c.want)
+		// A reader must not take half a body for what the server meant to say.
+		for _, f := range frames {
+			if f.Kind == capture.Line && f.HTTP.Error != "unexpected EOF" {
+				t.Errorf("%s: the half body has the reason %q", name, f.HTTP.Error)
+			}
+		}
 	}
 }
 

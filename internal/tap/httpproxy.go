@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptrace"
@@ -33,7 +34,7 @@ type transfer struct {
 
 	conn *serverConn // nil unless over plain HTTP/1
 
-	reused, wroteHead atomic.Bool // of the attempt
+	connected, reused, wroteHead atomic.Bool // of the attempt
 }
 
 // ServeHTTP forwards one exchange.
@@ -159,6 +160,7 @@ const maxAttempts = 5
 // before a byte of the request was written is no attempt.
 func (x *transfer) roundTrip(out *http.Request) (*http.Response, error) {
 	for attempt := 1; ; attempt++ {
+		x.connected.Store(false)
 		x.reused.Store(false)
 		x.wroteHead.Store(false)
 		res, err := x.p.transport.RoundTrip(out)
@@ -187,6 +189,7 @@ func (x *transfer) trace(request **http.Request) *httptrace.ClientTrace {
 	return &httptrace.ClientTrace{
 		GotConn: func(info httptrace.GotConnInfo) {
 			out := *request
+			x.connected.Store(true)
 			x.reused.Store(info.Reused)
 			x.conn, _ = info.Conn.(*serverConn)
 			// Over HTTP/2 nothing is sent twice, unless the server says that it
@@ -238,10 +241,27 @@ func (x *transfer) failed(err error) {
 	case x.r.Context().Err() != nil || x.up != nil && x.up.clientBroke() != nil:
 		x.end("client", "")
 	default:
+		if !x.connected.Load() {
+			x.recordUnsent()
+		}
 		x.refuse(http.StatusBadGateway, reason(err))
 		return
 	}
 	panic(http.ErrAbortHandler)
+}
+
+// maxUnsent is how much our server reads of a request that nobody else reads.
+const maxUnsent = 256 << 10
+
+// recordUnsent reads a request that no server could be found for, so that the record
+// has it, if it is here. A client that is to be asked for its body first is not asked.
+func (x *transfer) recordUnsent() {
+	if x.up == nil || x.p.rec == nil || x.r.ContentLength > maxUnsent || x.r.Header["Expect"] != nil {
+		return
+	}
+	x.rc.SetReadDeadline(time.Now().Add(uploadGrace))
+	io.CopyN(io.Discard, x.up, maxUnsent)
+	x.rc.SetReadDeadline(time.Time{})
 }
 
 // reason words an error of the transport.

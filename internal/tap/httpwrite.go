@@ -1,6 +1,7 @@
 package tap
 
 import (
+	"cmp"
 	"sync"
 	"time"
 
@@ -209,7 +210,7 @@ func (w *writer) httpBody(rec *record, ex *exchange) {
 		}
 	default:
 		if payload, ok := c.down.take(&w.http, rec, ex.answered["Content-Encoding"], w.limits.MessageBytes); ok {
-			w.httpAnswerBody(rec, ex, payload, rec.size)
+			w.httpAnswerBody(rec, ex, payload, "")
 		}
 		if last {
 			c.down.drop(&w.http)
@@ -217,14 +218,17 @@ func (w *writer) httpBody(rec *record, ex *exchange) {
 	}
 }
 
-// httpAnswerBody makes the one frame of an answer that is no event stream.
-func (w *writer) httpAnswerBody(rec *record, ex *exchange, payload []byte, size int64) {
-	if size == 0 {
-		w.httpFrame(rec, ex, capture.Frame{Dir: capture.S2C, Kind: capture.HTTPHead}, w.answeredFacts(ex))
+// httpAnswerBody makes the one frame of an answer that is no event stream. If the body
+// broke off, the frame says why: half a message is none, and nobody's mistake.
+func (w *writer) httpAnswerBody(rec *record, ex *exchange, payload []byte, broken string) {
+	facts := w.answeredFacts(ex)
+	if rec.size == 0 {
+		w.httpFrame(rec, ex, capture.Frame{Dir: capture.S2C, Kind: capture.HTTPHead}, facts)
 		return
 	}
 	w.http.hints.metadata(w, ex, payload)
-	w.httpFrame(rec, ex, ex.copies.down.frame(capture.S2C, payload, size), w.answeredFacts(ex))
+	facts.Error = broken
+	w.httpFrame(rec, ex, ex.copies.down.frame(capture.S2C, payload, rec.size), facts)
 }
 
 // httpClosed makes the frames of an exchange that ended too early: what came, and
@@ -239,7 +243,7 @@ func (w *writer) httpClosed(rec *record, ex *exchange) {
 	case ex.down.done: // the answer had passed, but not to its end
 	default:
 		payload := c.down.finish()
-		w.httpAnswerBody(rec, ex, payload, rec.size)
+		w.httpAnswerBody(rec, ex, payload, cmp.Or(ex.why, "the client hung up"))
 	}
 	w.httpClose(rec, ex, ex.ended, ex.why)
 	c.up.drop(&w.http)
@@ -304,6 +308,9 @@ func (w *writer) httpEvent(rec *record, ex *exchange, e *sse.Event) {
 		f = capture.Frame{Dir: capture.S2C, Form: capture.Unjudged, Payload: e.Data}
 		if e.Cut {
 			f.Payload = wholeRunes(f.Payload)
+		}
+		if e.Broken {
+			facts.Error = "the stream ended inside this event"
 		}
 	} else {
 		f = w.mark(capture.HTTPHead)

@@ -2,5 +2,5 @@
 
 package tap
 
-// yieldCPU does nothing: only Linux lets one thread give way.
-func yieldCPU() {}
+// YieldCPU does nothing: only Linux lets one thread give way.
+func YieldCPU() {}

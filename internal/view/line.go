@@ -67,7 +67,7 @@ const previewWidth = 400
 // each message; or the tap's own note that the frame is.
 func (l *Liner) Lines(f *capture.Frame, st *session.Step) []Line {
 	var lines []Line
-	base := Line{Seq: f.Seq, Time: Time(f.Time), Label: cut(f.Label)}
+	base := lineOf(f)
 	own := MarkOwn.In(l.ASCII)
 	for i := range st.Gaps {
 		note := base
@@ -91,6 +91,9 @@ func (l *Liner) Lines(f *capture.Frame, st *session.Step) []Line {
 	}
 	return lines
 }
+
+// lineOf begins the line of a frame.
+func lineOf(f *capture.Frame) Line { return Line{Seq: f.Seq, Time: Time(f.Time), Label: cut(f.Label)} }
 
 func (l *Line) say(w *words) { l.Text, l.Signs = w.String(), w.signs }
 

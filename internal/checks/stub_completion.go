@@ -1,5 +1,0 @@
-package checks
-
-import "mcpsnoop/internal/judge"
-
-var completionCapabilityDeclared = &judge.Check{ID: "completion.capability-declared"}

@@ -1,8 +1,0 @@
-package checks
-
-import "mcpsnoop/internal/judge"
-
-var (
-	ownBase      []*judge.Clause
-	baseTrackers []*judge.Tracker
-)

@@ -1,8 +1,0 @@
-package checks
-
-import "mcpsnoop/internal/judge"
-
-var (
-	ownHeaders     []*judge.Clause
-	headerTrackers []*judge.Tracker
-)

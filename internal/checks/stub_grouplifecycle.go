@@ -1,8 +1,0 @@
-package checks
-
-import "mcpsnoop/internal/judge"
-
-var (
-	ownLifecycle      []*judge.Clause
-	lifecycleTrackers []*judge.Tracker
-)

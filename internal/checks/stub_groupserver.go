@@ -1,8 +1,0 @@
-package checks
-
-import "mcpsnoop/internal/judge"
-
-var (
-	ownServer      []*judge.Clause
-	serverTrackers []*judge.Tracker
-)

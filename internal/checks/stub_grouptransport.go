@@ -1,8 +1,0 @@
-package checks
-
-import "mcpsnoop/internal/judge"
-
-var (
-	ownTransport      []*judge.Clause
-	transportTrackers []*judge.Tracker
-)

@@ -1,0 +1,122 @@
+package checks
+
+import (
+	"fmt"
+
+	"mcpsnoop/internal/capture"
+	"mcpsnoop/internal/judge"
+	"mcpsnoop/internal/mcp"
+)
+
+var transportSessionIDVisibleAscii = &judge.Check{
+	ID:       "transport.session-id-visible-ascii",
+	Title:    "characters of session ids",
+	Why:      "Other characters do not pass through HTTP libraries and proxies as they are, and the session is lost.",
+	Fix:      "Make session ids of visible ASCII, such as a UUID or hexadecimal digits.",
+	Convicts: "an Mcp-Session-Id of the server with a character outside 0x21 to 0x7E",
+	On: []judge.On{{Kind: judge.Status, From: judge.Server, Do: func(e *judge.Event) {
+		id, ok := e.Reply.Header[headSession]
+		if !ok {
+			return
+		}
+		for i := range len(id) {
+			if id[i] < 0x21 || id[i] > 0x7e {
+				e.Bad(fmt.Sprintf("byte 0x%02X at place %d of the Mcp-Session-Id is no visible ASCII", id[i], i+1))
+				return
+			}
+		}
+		e.OK()
+	}}},
+}
+
+var transportSessionIDEchoed = &judge.Check{
+	ID:       "transport.session-id-echoed",
+	Title:    "session ids that the client sends",
+	Why:      "Without its id the server cannot tell to which session a request belongs, and refuses it or serves another.",
+	Fix:      "Send the Mcp-Session-Id that came with the answer to initialize with each later request, GET and DELETE too.",
+	Convicts: "a request without Mcp-Session-Id after the server gave one out; in a trace also one with an id that was never given out",
+	Exempts:  "initialize; requests after the session ended; where the client initialized again, it is a note",
+	On: []judge.On{{Kind: judge.Head | judge.Message, From: judge.Client, Do: func(e *judge.Event) {
+		w := judge.Of[*wireState](e, wire)
+		p := w.request
+		if p == nil || len(w.sessions) == 0 || w.overflow || !e.OneClient() {
+			return
+		}
+		id, sent := p.Head(headSession)
+		known := w.session(id)
+		switch {
+		case !after(e, p, w.sessions[0].first, known != nil):
+		case known != nil:
+			e.OK()
+		case !sent && !p.Complete, id == capture.Redaction, w.sessions[len(w.sessions)-1].gone.seq != 0:
+		case w.again:
+			e.Note("a request without a session id that the server gave out, after the client initialized again")
+		case !sent:
+			e.BadAt(p.Seq, "no Mcp-Session-Id, though the server gave one out")
+		default: // logs of ours have each id in a session of its own
+			e.BadAt(p.Seq, "an Mcp-Session-Id that the server did not give out")
+		}
+	}}},
+}
+
+var transportProtocolVersionHeader = &judge.Check{
+	ID:       "transport.protocol-version-header",
+	Title:    "MCP-Protocol-Version after initialize",
+	Why:      "A server that is not told takes the client for one of 2025-03-26, and leaves out what came later.",
+	Fix:      "Send MCP-Protocol-Version with the negotiated version with every request after initialize, GET and DELETE too.",
+	Convicts: "a request of the session without MCP-Protocol-Version, sent after the answer to initialize came",
+	Exempts:  "initialize, requests of another session, HTTP+SSE of 2024-11-05",
+	On: []judge.On{{Kind: judge.Head | judge.Message, From: judge.Client, Do: func(e *judge.Event) {
+		p := negotiatedRequest(e)
+		if p == nil {
+			return
+		}
+		if _, sent := p.Head(headVersion); sent {
+			e.OK()
+		} else if p.Complete {
+			e.BadAt(p.Seq, fmt.Sprintf("no MCP-Protocol-Version, after %q was negotiated", cutText([]byte(e.Facts.Version), shownText)))
+		}
+	}}},
+}
+
+var transportProtocolVersionNegotiated = &judge.Check{
+	ID:       "transport.protocol-version-negotiated",
+	Title:    "version that requests state",
+	Why:      "A server that serves several versions goes by the header: with another than was negotiated both sides speak past each other.",
+	Fix:      "Send the version of the answer to initialize, letter by letter.",
+	Convicts: "a request of the session whose MCP-Protocol-Version is not the negotiated version",
+	Exempts:  "initialize, requests of another session, requests of a revision without handshake, HTTP+SSE of 2024-11-05",
+	On: []judge.On{{Kind: judge.Head | judge.Message, From: judge.Client, Do: func(e *judge.Event) {
+		p := negotiatedRequest(e)
+		if p == nil {
+			return
+		}
+		value, sent := p.Head(headVersion)
+		switch {
+		case !sent, !e.Pinned() && mcp.PerRequest(mcp.ParseRevision(value)):
+		case value == e.Facts.Version:
+			e.OK()
+		default:
+			e.BadAt(p.Seq, fmt.Sprintf("MCP-Protocol-Version is %q, and %q was negotiated", cutText([]byte(value), shownText), cutText([]byte(e.Facts.Version), shownText)))
+		}
+	}}},
+}
+
+// negotiatedRequest returns the HTTP request of an event, if it belongs to a session
+// whose version had been negotiated when it was sent.
+func negotiatedRequest(e *judge.Event) *judge.Post {
+	w := judge.Of[*wireState](e, wire)
+	p := w.request
+	if p == nil || w.kind != wireStreamable || e.Facts.Version == "" || w.again || !e.OneClient() {
+		return nil
+	}
+	id, named := p.Head(headSession)
+	knows := named && id == e.Facts.SessionID
+	if named && e.Facts.SessionID != "" && !knows && id != capture.Redaction {
+		return nil
+	}
+	if !after(e, p, moment{e.Facts.Result, e.Facts.ResultAt}, knows) {
+		return nil
+	}
+	return p
+}

@@ -1,0 +1,134 @@
+package cli
+
+import (
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"mcpsnoop/internal/capture"
+	"mcpsnoop/internal/judge"
+	"mcpsnoop/internal/mcp"
+	"mcpsnoop/internal/report"
+	"mcpsnoop/internal/session"
+)
+
+// validating is what flags say of how to validate.
+type validating struct {
+	format, revision, output string
+	strict, all              bool
+}
+
+func (a *app) validateCommand() *cobra.Command {
+	var v validating
+	c := &cobra.Command{
+		Use:   "validate [SESSION|LOG|-]...",
+		Short: "Judge sessions by the specification, requirement by requirement",
+		Long: `validate judges each session at its own revision: the negotiated one, else the newest
+that its messages declare, else --revision. It exits with 1 if a requirement was
+broken, and with 2 if nothing at all could be judged. What was not observed has not
+passed. Without an argument it takes the newest session.`,
+		RunE: func(_ *cobra.Command, args []string) error { return a.validate(args, v) },
+	}
+	c.Flags().StringVar(&v.format, "format", "text", "text, json, junit or sarif")
+	c.Flags().StringVar(&v.revision, "revision", "", "revision of sessions that declare none themselves, such as 2025-11-25")
+	c.Flags().BoolVar(&v.strict, "strict", false, "warnings fail too")
+	c.Flags().BoolVar(&v.all, "all", false, "list every row, not only those with findings")
+	c.Flags().StringVarP(&v.output, "output", "o", "-", "file to write, - for standard output")
+	return c
+}
+
+func (a *app) validate(args []string, v validating) error {
+	revision, err := parseRevision(v.revision)
+	if err != nil {
+		return err
+	}
+	verdicts := &report.Verdicts{Version: a.env.Version, All: v.all, Strict: v.strict}
+	write, err := a.verdictWriter(verdicts, v.format)
+	if err != nil {
+		return err
+	}
+	if len(args) == 0 {
+		args = []string{""}
+	}
+	defer a.onInterrupt(nil)()
+	var inputs []string
+	for _, arg := range args {
+		paths, err := a.validateOne(verdicts, arg, revision, v.format == "sarif")
+		if err != nil {
+			return err
+		}
+		inputs = append(inputs, paths...)
+	}
+	if err := a.writeOutput(v.output, inputs, write); err != nil {
+		return err
+	}
+	switch verdicts.Answer() {
+	case report.Broken:
+		return answer(exitNo)
+	case report.Unable:
+		for i := range verdicts.Sessions {
+			if s := &verdicts.Sessions[i]; s.Unsupported != "" {
+				return usagef("", "cannot judge session %s: revision %q is newer than this build knows", s.Session, s.Unsupported)
+			}
+		}
+		return usagef("", "nothing to judge: nothing happened that a requirement is about")
+	}
+	return nil
+}
+
+// verdictWriter returns what renders verdicts in a format.
+func (a *app) verdictWriter(v *report.Verdicts, format string) (func(io.Writer) error, error) {
+	switch format {
+	case "text":
+		return func(w io.Writer) error { return v.WriteText(w, a.palette()) }, nil
+	case "json":
+		return v.WriteJSON, nil
+	case "junit":
+		return v.WriteJUnit, nil
+	case "sarif":
+		dir, err := os.Getwd()
+		if err != nil {
+			return nil, failed(err, "")
+		}
+		return func(w io.Writer) error { return v.WriteSARIF(w, dir) }, nil
+	}
+	return nil, usagef("", "unknown format %q: name text, json, junit or sarif", format)
+}
+
+// validateOne judges the sessions of one log. It returns the files it read.
+func (a *app) validateOne(verdicts *report.Verdicts, arg string, revision mcp.Revision, lines bool) ([]string, error) {
+	in, err := a.open(arg, false)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	r, j := session.New(session.Options{}), a.newJudge(judge.Options{Revision: revision})
+	where := frameLines{}
+	if err := judge.Fold(in, r, j, func(_ *capture.Frame, ref capture.Ref, st session.Step) error {
+		if lines {
+			where[frameKey{st.Session, ref.Seq}] = ref.Line
+		}
+		return nil
+	}); err != nil {
+		return nil, unreadable(err)
+	}
+	in.bar.Clear()
+	if err := in.pick.has(r, in.name()); err != nil {
+		return nil, err
+	}
+	path := ""
+	if len(in.paths) > 0 {
+		path = in.paths[0]
+	}
+	for i := range r.Len() {
+		h := r.Header(i)
+		if !in.pick.ofTap(&h) {
+			continue
+		}
+		found := j.End(i)
+		a.basisNote(h.ID, found)
+		verdicts.Sessions = append(verdicts.Sessions, report.Verdict{Session: h.ID, Report: found, Path: path, Line: where.of(i)})
+	}
+	return in.paths, nil
+}
