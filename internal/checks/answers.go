@@ -2,6 +2,7 @@ package checks
 
 import (
 	"fmt"
+	"slices"
 
 	"mcpsnoop/internal/capture"
 	"mcpsnoop/internal/jsonrpc"
@@ -50,7 +51,7 @@ var baseErrorIDMatches = &judge.Check{
 	},
 }
 
-const answersExempt = "what HTTP delivers again, and captures that lack the beginning or frames; where their order is not certain, the verdict waits for the end"
+const answersExempt = "what HTTP delivers again, and, unless the HTTP exchange alone shows it, captures that lack the beginning or frames or may be of several clients; where their order is not certain, the verdict waits for the end"
 
 // strayAnswers are answers to nothing in a log in which a request may still follow its answer.
 type strayAnswers struct{ list []strayAnswer }
@@ -76,17 +77,20 @@ func answerMatches(e *judge.Event) {
 	}
 	book, key := judge.Of[*idBook](e, baseIDs), judge.IDKey(e.From^judge.Both, e.Msg.ID)
 	use, known := book.ids[key]
-	if known && e.Transport == capture.HTTP && use.answer == judge.Hash(e.Msg.Root.Text()) || book.forgot || e.Forgot() {
+	if known && e.Transport == capture.HTTP && use.answer == hashOverHTTP(e) || book.forgot || e.Forgot() {
 		return
 	}
 	detail := fmt.Sprintf("id %s is that of no request", shownJSON(e.Msg.ID))
+	if twin := otherType(e.Msg.ID); !known && book.ids[judge.IDKey(e.From^judge.Both, twin)].asked > 0 {
+		detail += fmt.Sprintf(", one had %s, which is another", shownJSON(twin))
+	}
 	if known {
 		detail = fmt.Sprintf("id %s was answered before", shownJSON(e.Msg.ID))
 	}
 	switch {
 	case inItsExchange(e, known):
 		e.Bad(detail)
-	case !e.FromStart() || known && !e.OneClient():
+	case !e.FromStart() || !e.OneClient() && !e.Pinned():
 	case e.Ordered():
 		e.Bad(detail)
 	default:
@@ -97,10 +101,18 @@ func answerMatches(e *judge.Event) {
 	}
 }
 
+// otherType returns the string that a number reads as, or the number that a string may be.
+func otherType(id []byte) []byte {
+	if id[0] == '"' {
+		return id[1 : len(id)-1]
+	}
+	return slices.Concat([]byte{'"'}, id, []byte{'"'})
+}
+
 // inItsExchange reports whether the HTTP exchange alone shows that an answer is wrong: its
 // request was answered in it before, or the body that it answers asked under other ids.
 func inItsExchange(e *judge.Event, known bool) bool {
-	if e.Post == nil || e.Post.Exchange == 0 || len(e.Post.Requests) == 0 {
+	if e.From != judge.Server || e.Post == nil || e.Post.Exchange == 0 || len(e.Post.Requests) == 0 {
 		return false
 	}
 	for _, r := range e.Post.Requests {
@@ -125,54 +137,4 @@ func strayAnswersLeft(e *judge.Event) {
 		}
 	}
 	e.From = end
-}
-
-var baseUnansweredNotification = &judge.Check{
-	ID:       "base.notification-unanswered",
-	Title:    "notifications are not answered",
-	Why:      "Nobody waits for the answer to a notification; clients log it as an error or fail.",
-	Fix:      "Answer a POST that holds notifications only with 202 and no body.",
-	Convicts: "a result or an error, with a status of success, in the HTTP exchange that carried nothing but a notification",
-	Exempts:  "stdio, where such an answer cannot be told from a stray one, and refusals by HTTP status",
-	New:      func() any { return new(notifiedPosts) },
-	On: []judge.On{
-		{Kind: judge.Notification, From: judge.Client, Do: func(e *judge.Event) {
-			if e.Post != nil && e.Post.Exchange != 0 {
-				judge.State[*notifiedPosts](e).add(e.Post.Exchange)
-			}
-		}},
-		{Kind: judge.Answer, From: judge.Server, Do: func(e *judge.Event) {
-			if e.Post != nil && len(e.Post.Requests) == 0 && e.Reply != nil && e.Reply.Status/100 == 2 && judge.State[*notifiedPosts](e).has(e.Post.Exchange) {
-				e.Bad("answers a POST that held a notification and no request")
-			}
-		}},
-		{Kind: judge.Status, Do: func(e *judge.Event) {
-			if e.Post != nil && len(e.Post.Requests) == 0 && e.Reply.Status == 202 && judge.State[*notifiedPosts](e).has(e.Post.Exchange) {
-				e.OK()
-			}
-		}},
-	},
-}
-
-// notifiedPosts are the last exchanges that carried notifications.
-type notifiedPosts struct {
-	list [64]uint64
-	next int
-}
-
-func (n *notifiedPosts) add(exchange uint64) {
-	n.list[n.next%len(n.list)] = exchange
-	n.next++
-}
-
-func (n *notifiedPosts) has(exchange uint64) bool {
-	if exchange == 0 {
-		return false
-	}
-	for _, one := range n.list {
-		if one == exchange {
-			return true
-		}
-	}
-	return false
 }

@@ -72,7 +72,7 @@ var baseIDs = &judge.Tracker{
 			}
 			key := judge.IDKey(e.From, e.Msg.ID)
 			use := book.ids[key]
-			use.request, use.epoch, use.answered = judge.Hash(e.Msg.Root.Text()), book.epoch, false
+			use.request, use.epoch, use.answered = hashOverHTTP(e), book.epoch, false
 			use.asked++
 			book.put(key, use)
 		}},
@@ -83,7 +83,7 @@ var baseIDs = &judge.Tracker{
 			book := judge.State[*idBook](e)
 			key := judge.IDKey(e.Request.From, e.Msg.ID)
 			use := book.ids[key]
-			use.answer, use.answered = judge.Hash(e.Msg.Root.Text()), e.Reply == nil || e.Reply.Status/100 == 2
+			use.answer, use.answered = hashOverHTTP(e), e.Reply == nil || e.Reply.Status/100 == 2
 			book.put(key, use)
 		}},
 		{Kind: judge.Malformed, Do: func(e *judge.Event) {
@@ -92,6 +92,14 @@ var baseIDs = &judge.Tracker{
 			}
 		}},
 	},
+}
+
+// hashOverHTTP hashes a message where it may come again: on stdio none does.
+func hashOverHTTP(e *judge.Event) uint64 {
+	if e.Transport != capture.HTTP {
+		return 0
+	}
+	return judge.Hash(e.Msg.Root.Text())
 }
 
 func (b *idBook) put(key uint64, use idUse) {
@@ -119,7 +127,7 @@ var baseRequestIDUnique = &judge.Check{
 		case !known, use.epoch != book.epoch:
 			e.OK()
 		case !e.OneClient(), e.Method == "initialize" && e.From == judge.Client:
-		case e.Transport == capture.HTTP && use.request == judge.Hash(e.Msg.Root.Text()) && (e.From == judge.Server || !use.answered):
+		case e.Transport == capture.HTTP && use.request == hashOverHTTP(e) && (e.From == judge.Server || !use.answered):
 		default:
 			e.Bad(fmt.Sprintf("id %s of %q was used before in this session", shownJSON(e.Msg.ID), clipName(e.Method)))
 		}

@@ -41,12 +41,18 @@ type requestedLevels struct {
 	seen [noLevel + 1]bool
 }
 
+// settingLevel keeps with a logging/setLevel what it sets: see levelOf.
+var settingLevel judge.Slot[byte]
+
 // logsLate is how long after an answer logs of the request may still come.
 const logsLate = time.Second
 
 var loggingLevels = &judge.Tracker{
 	New: func() any { return new(requestedLevels) },
 	On: []judge.On{
+		{Kind: judge.Request, From: judge.Client, Methods: []string{"logging/setLevel"}, Do: func(e *judge.Event) {
+			settingLevel.Put(e.Request, levelOf(e.Msg.Params.Get("level")))
+		}},
 		{Kind: judge.Request, From: judge.Client, Do: func(e *judge.Event) {
 			if says, _ := whatMetaSays.Get(e.Request); says&metaLevel != 0 {
 				judge.State[*requestedLevels](e).open[says&metaLevel]++
@@ -128,8 +134,6 @@ type setLevel struct {
 	pending int
 }
 
-var settingLevel judge.Slot[byte]
-
 var loggingSetLevelKept = &judge.Check{
 	ID:       "logging.set-level-kept",
 	Title:    "logs below the level that was set",
@@ -140,7 +144,6 @@ var loggingSetLevelKept = &judge.Check{
 	New:      func() any { return new(setLevel) },
 	On: []judge.On{
 		{Kind: judge.Request, From: judge.Client, Methods: []string{"logging/setLevel"}, Do: func(e *judge.Event) {
-			settingLevel.Put(e.Request, levelOf(e.Msg.Params.Get("level")))
 			judge.State[*setLevel](e).pending++
 		}},
 		{Kind: judge.Answer, From: judge.Server, Methods: []string{"logging/setLevel"}, Do: func(e *judge.Event) {
@@ -161,6 +164,28 @@ var loggingSetLevelKept = &judge.Check{
 			}
 		}},
 	},
+}
+
+var loggingSetLevelRejected = &judge.Check{
+	ID:       "logging.set-level-rejected",
+	Title:    "answers to logging/setLevel with levels that there are not",
+	Why:      "A client that misspelled the level waits for logs that do not come, or gets all of them.",
+	Fix:      "Refuse the request with the code -32602.",
+	Convicts: "a result for logging/setLevel whose level is none of the eight levels",
+	Exempts:  "errors of other codes, which may have other reasons and are noted",
+	On: []judge.On{{Kind: judge.Answer, From: judge.Server, Methods: []string{"logging/setLevel"}, Do: func(e *judge.Event) {
+		level, ok := settingLevel.Get(e.Request)
+		code, _ := e.Msg.Error.Get("code").Int()
+		switch {
+		case !ok || level > 0 && level < noLevel:
+		case e.Kind == judge.Result:
+			e.Bad(fmt.Sprintf("%s sets a log level that does not exist, and was answered with a result", answerName(e)))
+		case code == mcp.InvalidParams:
+			e.OK()
+		default:
+			e.Note(fmt.Sprintf("%s sets a log level that does not exist, and was refused with another code than -32602", answerName(e)))
+		}
+	}}},
 }
 
 var loggingNotOnSubscription = &judge.Check{

@@ -175,19 +175,19 @@ func (w *wireState) learn(p *judge.Post) {
 	w.paths = append(w.paths, path)
 }
 
-// endpoint reports whether a request without body goes where MCP is spoken, and not to
-// a document about authorization.
+// endpoint reports whether a request without body is one of MCP for certain: it shows it, and
+// goes where messages are posted, and not to a document about authorization.
 func (w *wireState) endpoint(p *judge.Post) bool {
-	if p.Path == "" {
-		return true
-	}
-	if strings.Contains(p.Path, "/.well-known/") {
-		return false
-	}
 	_, session := p.Head(headSession)
 	_, resumes := p.Head(headLastEvent)
-	if session || resumes {
+	_, version := p.Head(headVersion)
+	switch {
+	case strings.Contains(p.Path, "/.well-known/"):
+		return false
+	case session, resumes, version && p.Path == "":
 		return true
+	case !version:
+		return false
 	}
 	path := judge.Hash([]byte(p.Path))
 	for _, known := range w.paths {

@@ -31,11 +31,11 @@ func outcomeOf(t *testing.T, check *judge.Check, rev mcp.Revision, lines ...stri
 // nobody is convicted of not sending one.
 func TestForgottenSessionIDs(t *testing.T) {
 	missing := func(ids int) int {
-		var lines []string
+		lines := []string{`"direction":"client-to-server","transport":"streamable-http","kind":"message","payload":{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}`}
 		for i := range ids {
 			lines = append(lines, fmt.Sprintf(`"direction":"server-to-client","transport":"streamable-http","kind":"http","status":200,"headers":{"mcp-session-id":"berth-%d"}`, i))
 		}
-		lines = append(lines, `"direction":"client-to-server","transport":"streamable-http","kind":"http","method":"GET","headers":{}`)
+		lines = append(lines, `"direction":"client-to-server","transport":"streamable-http","kind":"http","method":"GET","headers":{"mcp-protocol-version":"2025-11-25"}`)
 		_, findings := outcomeOf(t, transportSessionIDEchoed, mcp.V2025_11_25, lines...)
 		return findings
 	}

@@ -148,7 +148,7 @@ var transportSuccessContentType = &judge.Check{
 		switch {
 		case get && got == mimeStream, !get && (got == mimeJSON || got == mimeStream) && (asked || p == nil || p.Verb == ""):
 			e.OK()
-		case !get && !asked:
+		case !get && !asked, r.Status == 202 && e.Facts.SessionID == "" && e.Frame.Flags&capture.Sparse == 0: // it may be HTTP+SSE after all
 		case !sent:
 			e.Bad(fmt.Sprintf("status %d with no Content-Type", r.Status))
 		case get:
@@ -166,6 +166,7 @@ var transportAccelBufferingHeader = &judge.Check{
 	Fix:      "Send X-Accel-Buffering: no with each event stream.",
 	Convicts: "an event stream without X-Accel-Buffering: no, in captures of which the user says how they are to be judged",
 	Exempts:  "elsewhere it is a note: a reverse proxy before the server takes the header away",
+	New:      func() any { return new(bool) },
 	On: []judge.On{{Kind: judge.Status, From: judge.Server, Do: func(e *judge.Event) {
 		value, sent := e.Reply.Header["x-accel-buffering"]
 		switch {
@@ -176,7 +177,8 @@ var transportAccelBufferingHeader = &judge.Check{
 			e.Bad("an event stream without X-Accel-Buffering")
 		case e.Pinned():
 			e.Bad(fmt.Sprintf("an event stream with X-Accel-Buffering %q instead of no", cutText([]byte(value), shownText)))
-		default:
+		case !*judge.State[*bool](e): // once is enough
+			*judge.State[*bool](e) = true
 			e.Note("an event stream without X-Accel-Buffering: no, unless something between took it away")
 		}
 	}}},

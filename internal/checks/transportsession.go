@@ -35,7 +35,7 @@ var transportSessionIDEchoed = &judge.Check{
 	Why:      "Without its id the server cannot tell to which session a request belongs, and refuses it or serves another.",
 	Fix:      "Send the Mcp-Session-Id that came with the answer to initialize with each later request, GET and DELETE too.",
 	Convicts: "a request without Mcp-Session-Id after the server gave one out; in a trace also one with an id that was never given out",
-	Exempts:  "initialize; requests after the session ended; where the client initialized again, it is a note",
+	Exempts:  "initialize; requests after the session ended, or after another initialize; requests that may be another client's",
 	On: []judge.On{{Kind: judge.Head | judge.Message, From: judge.Client, Do: func(e *judge.Event) {
 		w := judge.Of[*wireState](e, wire)
 		p := w.request
@@ -48,9 +48,7 @@ var transportSessionIDEchoed = &judge.Check{
 		case !after(e, p, w.sessions[0].first, known != nil):
 		case known != nil:
 			e.OK()
-		case !sent && !p.Complete, id == capture.Redaction, w.sessions[len(w.sessions)-1].gone.seq != 0:
-		case w.again:
-			e.Note("a request without a session id that the server gave out, after the client initialized again")
+		case !sent && !p.Complete, id == capture.Redaction, w.again, w.sessions[len(w.sessions)-1].gone.seq != 0:
 		case !sent:
 			e.BadAt(p.Seq, "no Mcp-Session-Id, though the server gave one out")
 		default: // logs of ours have each id in a session of its own

@@ -18,11 +18,11 @@ func TestParseFailOn(t *testing.T) {
 		}
 	}
 	for list, want := range map[string]string{
-		"":            `empty signal in "": name one or more of error, invalid, pending, late-result, incomplete`,
-		"error,":      `empty signal in "error,": name one or more of error, invalid, pending, late-result, incomplete`,
-		"error,Errs":  `unknown signal "Errs": name one or more of error, invalid, pending, late-result, incomplete`,
-		"late_result": `unknown signal "late_result": name one or more of error, invalid, pending, late-result, incomplete`,
-		"error,warn":  `signal "warn" is not judged by this build: it judges error, invalid, pending, late-result, incomplete`,
+		"":            `empty signal in "": name one or more of error, invalid, warn, mismatch, pending, late-result, incomplete, should`,
+		"error,":      `empty signal in "error,": name one or more of error, invalid, warn, mismatch, pending, late-result, incomplete, should`,
+		"error,Errs":  `unknown signal "Errs": name one or more of error, invalid, warn, mismatch, pending, late-result, incomplete, should`,
+		"late_result": `unknown signal "late_result": name one or more of error, invalid, warn, mismatch, pending, late-result, incomplete, should`,
+		"error,drift": `signal "drift" is not judged by this build: it judges error, invalid, warn, mismatch, pending, late-result, incomplete, should`,
 	} {
 		_, err := ParseFailOn(list)
 		if err == nil || err.Error() != want {

@@ -205,7 +205,17 @@ func (e *Event) ServerModern() bool { return e.s.eras.modern || e.s.pinned != mc
 // capture of this kind says otherwise.
 func (e *Event) Pinned() bool { return e.s.pinned != mcp.NoRevision }
 
-// OneClient reports whether the session is one client's for certain.
+// OneClient reports whether the session is one client's for certain, and the event part
+// of it: among several sessions, a request that names none may be anybody's.
 func (e *Event) OneClient() bool {
-	return e.Transport == capture.Stdio || e.s.facts.SessionID != "" || e.s.oneClient()
+	id := e.s.facts.SessionID
+	switch {
+	case e.Transport == capture.Stdio:
+		return true
+	case id == "":
+		return e.s.oneClient()
+	case e.Post == nil || e.Post.Header[sessionHeader] == id || e.Frame.MCPSession == id:
+		return true
+	}
+	return len(e.s.j.convs) == 1 && e.s.oneClient()
 }

@@ -64,6 +64,9 @@ func (s *conv) found(e *Event, seq uint64, detail string) {
 	f := &Finding{Check: e.check, Revision: e.Revision, Seq: seq, At: e.Seq, Time: e.At, From: e.From, Detail: detail}
 	if e.Kind == End {
 		f.At = 0
+		if actor := s.j.options.Registry.of(e.check, e.Revision)[0].Actor; actor != Both {
+			f.From = actor
+		}
 	}
 	e.result.findings = append(e.result.findings, f)
 	if e.Kind != End && !s.give(f, e.Revision) && len(s.waiting) < maxWaiting {

@@ -253,11 +253,14 @@ func (s *conv) tell(e *Event) {
 		}
 		if e.Request != nil {
 			e.Method = e.Request.Method
-			if e.Request.Post != nil {
+			if e.Request.Post != nil && e.From == Server { // a client answers with a POST of its own
 				e.Post = e.Request.Post
 				s.resolve(e)
 			}
 		}
+	}
+	if e.Kind == Request && e.From == Client && e.Method == "initialize" && s.facts.Messages == 0 && !s.hole {
+		s.fromStart = true // over HTTP too: a session begins with it
 	}
 	e.Revision = s.revisionOf(e)
 	if e.Kind == Request {

@@ -89,7 +89,7 @@ func (s *conv) opened(r *Req) {
 		q.open = map[uint64]*Req{}
 	}
 	q.n++
-	if r.Post != nil {
+	if r.Post != nil && r.From == Client {
 		r.Post.Requests = append(r.Post.Requests, r)
 	}
 	first := q.open[r.key]

@@ -112,12 +112,12 @@ func equal(t *testing.T, got, want string) {
 
 func TestTextOfTheTrip(t *testing.T) {
 	_, got := checked(t, trip(), Options{FailOn: gate.Default(), All: true})
-	equal(t, got, `session files-97011-4be1c0d2a9f3: errors=1 invalid=1 pending=0 late_results=0 missing_frames=0
+	equal(t, got, `session files-97011-4be1c0d2a9f3: errors=1 invalid=1 warnings=0 mismatches=0 pending=0 late_results=0 missing_frames=0
   invalid      seq 7             stdout line is not MCP: "files server ready (2 roots)"
   error        seq 11            tools/call read_file (id 4): tool error: ENOENT: no such file "notes.md"
-session memory-97012-1d0b6f3a55e8: errors=0 invalid=0 pending=1 late_results=0 missing_frames=0
+session memory-97012-1d0b6f3a55e8: errors=0 invalid=0 warnings=0 mismatches=0 pending=1 late_results=0 missing_frames=0
   pending      seq 9             tools/call reindex (id 4): open 14.0s to the last frame; with the server: still working, last sign 0s ago (progress 31/50)
-session weather-97013-77c2e90b14aa: errors=0 invalid=0 pending=0 late_results=1 missing_frames=0
+session weather-97013-77c2e90b14aa: errors=0 invalid=0 warnings=0 mismatches=0 pending=0 late_results=1 missing_frames=0
   late-result  seq 13            tools/call radar (id 5): with the server: it had the call for 7.31s, the client waited 5.00s
 look first at files-97011-4be1c0d2a9f3 seq 7
 check failed: error,invalid
@@ -126,10 +126,10 @@ check failed: error,invalid
 
 func TestOnlySelectedSignalsHaveLines(t *testing.T) {
 	check, got := checked(t, trip(), Options{FailOn: gate.SetOf(gate.LateResult, gate.Incomplete)})
-	equal(t, got, `session files-97011-4be1c0d2a9f3: errors=1 invalid=1 pending=0 late_results=0 missing_frames=0
-session memory-97012-1d0b6f3a55e8: errors=0 invalid=0 pending=1 late_results=0 missing_frames=0
+	equal(t, got, `session files-97011-4be1c0d2a9f3: errors=1 invalid=1 warnings=0 mismatches=0 pending=0 late_results=0 missing_frames=0
+session memory-97012-1d0b6f3a55e8: errors=0 invalid=0 warnings=0 mismatches=0 pending=1 late_results=0 missing_frames=0
   pending      seq 9             tools/call reindex (id 4): open 14.0s to the last frame; with the server: still working, last sign 0s ago (progress 31/50)
-session weather-97013-77c2e90b14aa: errors=0 invalid=0 pending=0 late_results=1 missing_frames=0
+session weather-97013-77c2e90b14aa: errors=0 invalid=0 warnings=0 mismatches=0 pending=0 late_results=1 missing_frames=0
   late-result  seq 13            tools/call radar (id 5): with the server: it had the call for 7.31s, the client waited 5.00s
 look first at weather-97013-77c2e90b14aa seq 13
 check failed: late-result
@@ -142,7 +142,7 @@ check failed: late-result
 func TestPassed(t *testing.T) {
 	log := newTape("a-1-000000000001", "a").handshake().frame(1, capture.Meta, capture.End, `{"exit_code":0,"frames":7}`).String()
 	check, got := checked(t, log, Options{FailOn: gate.Default()})
-	equal(t, got, `session a-1-000000000001: errors=0 invalid=0 pending=0 late_results=0 missing_frames=0
+	equal(t, got, `session a-1-000000000001: errors=0 invalid=0 warnings=0 mismatches=0 pending=0 late_results=0 missing_frames=0
 check passed
 `)
 	if check.Tripped() != 0 {
@@ -153,7 +153,7 @@ check passed
 func TestOneSessionOneFindingNeedsNoPointer(t *testing.T) {
 	log := newTape("a-1-000000000001", "a").handshake().s2c(1, "banner").String()
 	_, got := checked(t, log, Options{FailOn: gate.Default()})
-	equal(t, got, `session a-1-000000000001: errors=0 invalid=1 pending=0 late_results=0 missing_frames=0
+	equal(t, got, `session a-1-000000000001: errors=0 invalid=1 warnings=0 mismatches=0 pending=0 late_results=0 missing_frames=0
   invalid      seq 7             stdout line is not MCP: "banner"
 check failed: invalid
 `)
@@ -171,7 +171,7 @@ func TestNullSaysNothing(t *testing.T) {
 		s2c(8, `{"jsonrpc":"2.0","id":5,"result":{},"error":null}`).
 		c2s(9, `{"jsonrpc":"2.0","id":6,"method":"ping"}`).s2c(10, `{"jsonrpc":"2.0","id":6,"result":null,"error":{"code":-32603,"message":"no"}}`).String()
 	_, got := checked(t, log, Options{FailOn: gate.SetOf(gate.Error, gate.Invalid)})
-	if !strings.Contains(got, "errors=1 invalid=0 pending=0 late_results=1") || !strings.Contains(got, "ping (id 6): error -32603: no") {
+	if !strings.Contains(got, "errors=1 invalid=0 warnings=0 mismatches=0 pending=0 late_results=1") || !strings.Contains(got, "ping (id 6): error -32603: no") {
 		t.Errorf("%s", got)
 	}
 }
@@ -285,7 +285,7 @@ func TestErrorBeforeItsRequest(t *testing.T) {
 		line(2, "c2s", `{"jsonrpc":"2.0","id":1,"method":"ping"}`) +
 		line(3, "s2c", `{"jsonrpc":"2.0","id":9,"error":{"code":-1,"message":"stray"}}`)
 	_, got := checked(t, log, Options{FailOn: gate.Default()})
-	equal(t, got, `session s-1-0a: errors=2 invalid=0 pending=0 late_results=0 missing_frames=0
+	equal(t, got, `session s-1-0a: errors=2 invalid=0 warnings=0 mismatches=0 pending=0 late_results=0 missing_frames=0
   error        seq 1             ping (id 1): error -1: early
   error        seq 3             error that answers no request seen (id 9)
 look first at s-1-0a seq 1
@@ -310,7 +310,7 @@ func TestManyOpenAtOnce(t *testing.T) {
 	whole := *head
 	whole.Buffer = *bytes.NewBuffer(bytes.Clone(head.Bytes()))
 	_, got := checked(t, whole.s2c(2, batch(0, n, `{"jsonrpc":"2.0","id":%d,"result":{}}`)).String(), Options{FailOn: gate.Default(), All: true})
-	equal(t, got, `session a-1-000000000001: errors=0 invalid=0 pending=0 late_results=0 missing_frames=0
+	equal(t, got, `session a-1-000000000001: errors=0 invalid=0 warnings=0 mismatches=0 pending=0 late_results=0 missing_frames=0
 check passed
 `)
 	// The first calls, which were let go of: some are not answered, one with an error, one
@@ -319,7 +319,7 @@ check passed
 		s2c(3, `{"jsonrpc":"2.0","id":5,"error":{"code":-32603,"message":"no luck"}}`).
 		s2c(4, `{"jsonrpc":"2.0","id":6,"result":{"isError":true,"content":[{"type":"text","text":"no file"}]}}`)
 	_, got = checked(t, head.String(), Options{FailOn: gate.Default(), All: true})
-	equal(t, got, `session a-1-000000000001: errors=2 invalid=0 pending=5 late_results=0 missing_frames=0
+	equal(t, got, `session a-1-000000000001: errors=2 invalid=0 warnings=0 mismatches=0 pending=5 late_results=0 missing_frames=0
   error        seq 6             answer to a call let go of (id 5): error -32603: no luck
   error        seq 7             answer to a call let go of (id 6): tool error: no file
   pending                        and 5 more
@@ -336,7 +336,7 @@ func TestBatchBeyondBound(t *testing.T) {
 		s2c(.2, `{"jsonrpc":"2.0","id":"i","result":{"protocolVersion":"2025-03-26"}}`).
 		c2s(1, "["+strings.Repeat(note+",", jsonrpc.MaxBatch)+note+"]").String()
 	_, got := checked(t, log, Options{FailOn: gate.SetOf(gate.Invalid, gate.Incomplete)})
-	equal(t, got, `session a-1-000000000001: errors=0 invalid=0 pending=0 late_results=0 missing_frames=0
+	equal(t, got, `session a-1-000000000001: errors=0 invalid=0 warnings=0 mismatches=0 pending=0 late_results=0 missing_frames=0
   incomplete   seq 4             batch of more than 16,384 elements: the rest was searched for answers only
 check failed: incomplete
 `)
@@ -378,7 +378,7 @@ func TestRefusalListedOnce(t *testing.T) {
 		line(2, "s2c", `"status":400,"raw":{"jsonrpc":"2.0","id":7,"error":{"code":-32600,"message":"whose"}}`) +
 		line(3, "c2s", `"raw":{"jsonrpc":"2.0","id":1,"method":"ping"}`)
 	_, got := checked(t, log, Options{FailOn: gate.Default()})
-	equal(t, got, `session h-1-0a: errors=1 invalid=0 pending=0 late_results=0 missing_frames=0
+	equal(t, got, `session h-1-0a: errors=1 invalid=0 warnings=0 mismatches=0 pending=0 late_results=0 missing_frames=0
   error        seq 2             ping (id 1): error -32600: whose
 check failed: error
 `)
