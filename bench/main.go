@@ -40,6 +40,7 @@ var groups = []struct {
 	{"sse", tapRows("sse")},
 	{"streams", streamRows},
 	{"fold", foldRows},
+	{"judge", judgeRows},
 	{"check", checkRows},
 	{"memory", memoryRows},
 	{"idle", idleRows},
@@ -48,7 +49,7 @@ var groups = []struct {
 const usage = `bench judges the budgets of the design (see docs/performance.md).
 
   make bench                               all rows, some twenty minutes
-  make bench BENCHFLAGS='-only fold'       some of them: tap lost json sse streams fold check memory idle
+  make bench BENCHFLAGS='-only fold'       some of them: tap lost json sse streams fold judge check memory idle
   make bench BENCHFLAGS=-write             also record the table in docs/performance.md
 `
 

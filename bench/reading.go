@@ -192,7 +192,11 @@ func memoryRows(e *env) (rows []row, err error) {
 		}
 		rows = append(rows, r)
 	}
-	return rows, nil
+	judged, err := judgedMemoryRows(e, "validate")
+	if err != nil {
+		return nil, err
+	}
+	return append(rows, judged...), nil
 }
 
 // peak returns the peak resident set of one of our commands, in bytes. tapbench

@@ -100,7 +100,13 @@ var listening = regexp.MustCompile(`listening on http://(\S+)`)
 
 func startProxy(t *testing.T, home, label, target string) *webProxy {
 	t.Helper()
-	cmd := exec.Command(binary, "http", "--home", home, "--label", label, "--target", target, "--listen", "127.0.0.1:0")
+	return startWeb(t, "http", "--home", home, "--label", label, "--target", target, "--listen", "127.0.0.1:0")
+}
+
+// startWeb starts a command of ours that listens.
+func startWeb(t *testing.T, args ...string) *webProxy {
+	t.Helper()
+	cmd := exec.Command(binary, args...)
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -113,7 +119,7 @@ func startProxy(t *testing.T, home, label, target string) *webProxy {
 	line, _ := in.ReadString('\n')
 	m := listening.FindStringSubmatch(line)
 	if m == nil {
-		t.Fatalf("%s: no address in %q", label, line)
+		t.Fatalf("%s: no address in %q", args, line)
 	}
 	p := &webProxy{cmd: cmd, addr: m[1], rest: make(chan string, 1)}
 	go func() {
