@@ -2,6 +2,7 @@
 # make test    what README tells: needs Go and nothing else
 # make lint    gofmt, vet, staticcheck
 # make race    the tests again under the race detector (needs a C compiler)
+# make cover   every branch of the checks is shown by their own captures
 # make cross   builds for the other systems we support
 # make e2e     real clients and servers, load: needs ../shared, Node and Python
 # make bench   the budgets of docs/design.md, some ten minutes: needs ../shared
@@ -11,7 +12,7 @@ SHARED      ?= ../shared
 STATICCHECK ?= $(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 OTHERS       = darwin/arm64 darwin/amd64 windows/amd64 linux/arm64
 
-.PHONY: build test lint race cross e2e bench clean
+.PHONY: build test lint race cover cross e2e bench clean
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -o mcpsnoop ./cmd/mcpsnoop
@@ -28,6 +29,11 @@ lint:
 
 race:
 	GORACE=atexit_sleep_ms=0 $(GO) test -race ./...
+
+cover:
+	@mkdir -p .cache
+	$(GO) test ./internal/checks -skip 'TestCorpus|TestRealLogs|TestVisible|TestLiveIsOffline' -coverprofile=.cache/checks.cover
+	@! grep ' [1-9][0-9]* 0$$' .cache/checks.cover
 
 cross:
 	@set -e; for t in $(OTHERS); do echo "build $$t"; \

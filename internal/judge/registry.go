@@ -84,6 +84,15 @@ func NewRegistry(clauses []*Clause, trackers []*Tracker) (*Registry, error) {
 	return r, nil
 }
 
+// MustRegistry is [NewRegistry] for tables that tests have seen: it panics where that fails.
+func MustRegistry(clauses []*Clause, trackers []*Tracker) *Registry {
+	r, err := NewRegistry(clauses, trackers)
+	if err != nil {
+		panic(err)
+	}
+	return r
+}
+
 // bind makes the tables.
 func (r *Registry) bind() {
 	r.common = make([]bool, r.slots)
