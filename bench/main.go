@@ -25,6 +25,7 @@ import (
 type env struct {
 	binary   string // mcpsnoop
 	tapbench string
+	floor    string // tapbench in a file of its own, see docs/decisions/http.md
 	rounds   int
 	dir      string // for throw-away files
 }
@@ -57,6 +58,7 @@ func main() {
 	var e env
 	flag.StringVar(&e.binary, "mcpsnoop", "./mcpsnoop", "the binary to measure")
 	flag.StringVar(&e.tapbench, "tapbench", "bin/tapbench", "the load generator")
+	flag.StringVar(&e.floor, "floor", "bin/tapbench-floor", "the same, built another way: what the floors are run from")
 	flag.IntVar(&e.rounds, "rounds", 15, "rounds of each measurement")
 	only := flag.String("only", ".", "measure the groups that match this regular expression")
 	write := flag.Bool("write", false, "record the table in docs/performance.md")
@@ -81,7 +83,7 @@ func run(e *env, only string, write bool) (missed int, err error) {
 	if write && e.rounds < 15 {
 		return 0, fmt.Errorf("-write records measurements of at least 15 rounds only")
 	}
-	for _, path := range []*string{&e.binary, &e.tapbench} {
+	for _, path := range []*string{&e.binary, &e.tapbench, &e.floor} {
 		if *path, err = filepath.Abs(*path); err != nil {
 			return 0, err
 		}
@@ -160,7 +162,7 @@ const preface = `# Performance
 
 What recording costs the traffic and what reading costs the reader, judged against the budgets of the design. Figures are
 ratios or differences of neighbouring runs wherever that is possible; the floor is tapbench's bare relay, a proxy that copies
-bytes and observes nothing. A budget is missed only when the whole interval lies beyond it; "unclear" means that the
+bytes and observes nothing, run from a file of its own (docs/decisions/http.md says why). A budget is missed only when the whole interval lies beyond it; "unclear" means that the
 interval contains it.
 
 Printed by

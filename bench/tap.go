@@ -108,7 +108,7 @@ func (e *env) pair(k *kind, round int, args ...string) (ours, floor load, err er
 		}
 		return all[0], nil
 	}
-	us, it := e.binary+" "+k.ours, e.tapbench+" "+k.floor
+	us, it := e.binary+" "+k.ours, e.floor+" "+k.floor
 	if round%2 == 0 {
 		if ours, err = one(us); err == nil {
 			floor, err = one(it)

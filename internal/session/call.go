@@ -6,6 +6,7 @@ import (
 
 	"mcpsnoop/internal/capture"
 	"mcpsnoop/internal/mcp"
+	"mcpsnoop/internal/tracectx"
 )
 
 // State is the state of a call.
@@ -58,7 +59,10 @@ type Call struct {
 	TaskOf    int32         // the call that became the task this one is about, -1 if none is known
 	Within    int32         // the other side's call in which this was asked, -1 unless that is certain
 	Stream    *Stream
-	Let       bool // let go of before it was settled, because too much was open at once: see [Counts.Let]
+	Trace     tracectx.TraceID   // that the first of its requests with a valid traceparent carried, zero if none did
+	Span      tracectx.SpanID    // the parent that it named
+	Also      []tracectx.TraceID // further ones that retries carried
+	Let       bool               // let go of before it was settled, because too much was open at once: see [Counts.Let]
 }
 
 // Cancel is how a call was given up.

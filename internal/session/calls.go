@@ -47,6 +47,7 @@ func (s *conversation) request(e *event) {
 		s.counts.Retries++
 	}
 	e.call = c
+	s.traced(e, c, p.meta.traceparent)
 	s.reach(c, e)
 	s.openToken(c, p.meta.token)
 	s.tasks.asked(s, c, p)
@@ -267,6 +268,7 @@ func (s *conversation) fail(c *call) {
 		c.Errored = true
 		s.counts.Errors++
 		s.stats.errors(c, 1)
+		s.traces.errors(c, 1)
 	}
 }
 

@@ -30,6 +30,7 @@ type conversation struct {
 	tasks       tasks
 	http        posts
 	peers       peers
+	traces      traces
 	revisions   revisions
 	offers      offers
 	stats       *stats // nil unless wanted
@@ -249,6 +250,7 @@ func (s *conversation) finished(e *event) {
 	r := s.r
 	c := e.call
 	if c != nil {
+		s.traces.tells(c, e)
 		e.msg.Call, e.msg.Leg = c.Index, max(e.msg.Leg, c.leg())
 	}
 	if s.keep != nil {

@@ -151,6 +151,7 @@ func (s *conversation) again(h *heldAnswer, do func(*event)) {
 	}
 	do(answer)
 	if answer.call != nil {
+		s.traces.tells(answer.call, answer)
 		msg.Call = answer.call.Index
 	}
 	if malformed(m) {

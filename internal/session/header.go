@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"mcpsnoop/internal/capture"
+	"mcpsnoop/internal/tracectx"
 )
 
 func (r *Reducer) newConversation(t *tap) *conversation {
@@ -78,7 +79,7 @@ func (s *conversation) header() Header {
 	h := Header{
 		ID: s.tap.id, Tap: s.tap.id, Number: s.number, Label: s.tap.label, Transport: s.transport, Start: s.tap.start, End: s.tap.end,
 		Client: s.peers.client.Peer, Server: s.peers.server.Peer, Instructions: s.peers.instructions,
-		First: s.first, Last: s.last, Counts: s.counts,
+		First: s.first, Last: s.last, Counts: s.counts, Traces: s.traces.copied(), MoreTraced: s.traces.more,
 	}
 	if len(s.tap.sessions) > 1 {
 		h.ID += "." + strconv.Itoa(s.number)
@@ -96,7 +97,8 @@ func (s *conversation) recall(index int32) *Call {
 			messages: frozen[packedMessage]{s.keep.messages.chunks, s.keep.messages.n},
 			ids:      frozen[string]{s.keep.ids.chunks, s.keep.ids.n}, names: s.keep.names.list,
 		},
-		signs: s.signs,
+		traces: frozen[tracectx.TraceID]{s.keep.traces.chunks, s.keep.traces.n},
+		signs:  s.signs,
 	}
 	s.r.recall = append(s.r.recall, list.At(int(index)))
 	return &s.r.recall[len(s.r.recall)-1]

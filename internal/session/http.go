@@ -180,6 +180,7 @@ func (s *conversation) refusedBody(e *event, c *call) {
 			c.Errored = false
 			s.counts.Errors--
 			s.stats.errors(c, -1)
+			s.traces.errors(c, -1)
 		}
 	case !counted:
 		s.fail(c)

@@ -9,15 +9,17 @@ import (
 	"mcpsnoop/internal/capture"
 	"mcpsnoop/internal/jsonrpc"
 	"mcpsnoop/internal/mcp"
+	"mcpsnoop/internal/tracectx"
 )
 
 // keeper keeps every message and call of a session in little space: a message is
-// 88 bytes without pointers, a call 64.
+// 88 bytes without pointers, a call 80.
 type keeper struct {
 	names    *names
 	ids      vector[string]
 	messages vector[packedMessage]
 	calls    vector[packedCall]
+	traces   vector[tracectx.TraceID] // of calls; one that follows its like is not repeated
 }
 
 func newKeeper(n *names) *keeper {
@@ -119,6 +121,8 @@ type packedCall struct {
 	id, method, target   uint32
 	result               uint32 // length, at most 4 GiB
 	within, taskOf       int32
+	trace                uint32 // number of the id, from 1
+	span                 tracectx.SpanID
 	dir                  capture.Dir
 	revision             mcp.Revision
 	state                State
@@ -135,6 +139,7 @@ type callRest struct {
 	progress  *Progress
 	legs      []Leg
 	asking    time.Duration
+	also      []tracectx.TraceID
 	retries   int32
 	task      *Task
 	stream    *Stream
@@ -151,6 +156,7 @@ type CallList struct {
 	calls    frozen[packedCall]
 	messages MessageList
 	signs    [4]sign // by direction
+	traces   frozen[tracectx.TraceID]
 }
 
 // Len returns the number of calls.
@@ -164,6 +170,9 @@ func (l *CallList) At(i int) Call {
 		Method: l.messages.names[p.method], Target: l.messages.names[p.target],
 		Revision: p.revision, State: p.state, ToolError: p.toolError, Expected: p.expected, Errored: p.errored,
 		Late: p.late, ResultLen: int(p.result), HasToken: p.token, TaskOf: p.taskOf, Within: p.within, Let: p.let,
+	}
+	if p.trace > 0 {
+		c.Trace, c.Span = *l.traces.at(int(p.trace - 1)), p.span
 	}
 	if m := l.message(p.request); m != nil {
 		c.Request, c.Start = m.ref(), m.at()
@@ -184,7 +193,7 @@ func (l *CallList) At(i int) Call {
 	if r := p.rest; r != nil {
 		c.Cancel, c.Cut, c.Progress, c.Legs, c.Task, c.Stream = r.cancel, r.cut, r.progress, r.legs, r.task, r.stream
 		c.ErrorCode, c.ErrorText, c.Status, c.Repeats = r.errorCode, r.errorText, r.status, r.repeats
-		c.Retries, c.Asking = r.retries, r.asking
+		c.Retries, c.Asking, c.Also = r.retries, r.asking, r.also
 		if p.end < 0 {
 			c.End = r.end
 		}
@@ -213,15 +222,16 @@ func (l *CallList) All() iter.Seq2[int, Call] {
 // lists returns what the keeper holds, frozen.
 func (k *keeper) lists(signs [4]sign) (MessageList, CallList) {
 	m := MessageList{k.messages.freeze(), k.ids.freeze(), k.names.list[:len(k.names.list):len(k.names.list)]}
-	return m, CallList{k.calls.freeze(), m, signs}
+	return m, CallList{k.calls.freeze(), m, signs, k.traces.freeze()}
 }
 
 // pack writes a call as it stands into the list.
 func (k *keeper) pack(c *call) {
+	trace, span := k.traceOf(c)
 	*k.calls.edit(int(c.Index)) = packedCall{
 		rest: c.rest(), request: c.requestAt, response: c.responseAt, end: c.endAt, sign: c.signAt,
 		id: c.idText, method: c.methodName, target: c.targetName,
-		result: uint32(min(c.ResultLen, math.MaxUint32)), within: c.Within, taskOf: c.TaskOf,
+		result: uint32(min(c.ResultLen, math.MaxUint32)), within: c.Within, taskOf: c.TaskOf, trace: trace, span: span,
 		dir: c.Dir, revision: c.Revision, state: c.State, toolError: c.ToolError, expected: c.Expected,
 		errored: c.Errored, late: c.Late, token: c.HasToken, let: c.Let,
 	}
@@ -237,7 +247,7 @@ func (c *call) rest() *callRest {
 	r := &callRest{
 		errorCode: c.ErrorCode, errorText: c.ErrorText, status: c.Call.Status, repeats: c.Repeats,
 		cancel: clone(c.Call.Cancel), cut: clone(c.Call.Cut), progress: clone(c.Call.Progress), task: clone(c.Call.Task), stream: clone(c.Call.Stream),
-		legs: slices.Clone(c.Legs), retries: c.Retries, asking: c.Asking,
+		legs: slices.Clone(c.Legs), retries: c.Retries, asking: c.Asking, also: slices.Clone(c.Also),
 	}
 	if ends {
 		r.end = c.End

@@ -30,6 +30,7 @@ type params struct {
 type meta struct {
 	protocol, client, capabilities, server jsontree.Node
 	token, subscription, related           jsontree.Node
+	traceparent                            jsontree.Node
 }
 
 func pickParams(node jsontree.Node) (p params) {
@@ -100,8 +101,13 @@ func pickMeta(node jsontree.Node) (m meta) {
 			case "related-task":
 				m.related = v.Get("taskId")
 			}
-		} else if string(key) == "progressToken" {
+			continue
+		}
+		switch string(key) {
+		case "progressToken":
 			m.token = v
+		case "traceparent":
+			m.traceparent = v
 		}
 	}
 	return m

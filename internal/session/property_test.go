@@ -95,10 +95,17 @@ func anyJSON(rt *rapid.T) string {
 	return pickOne(rt, `{"jsonrpc":"2.0","id":1,"method":"ping"}`, `{"jsonrpc":"2.0","id":1,"result":{}}`, `{"jsonrpc":"2.0","method":"n"}`, `7`, `{}`)
 }
 
+// anyTrace draws a _meta with a traceparent: of few traces, and of none.
+func anyTrace(rt *rapid.T) string {
+	version := pickOne(rt, "00", "00", "00", "01", "ff")
+	trace := strings.Repeat(pickOne(rt, "a", "b", "c", "0", "A"), 32)
+	return fmt.Sprintf(`,"_meta":{"traceparent":"%s-%s-%s-01"}`, version, trace, strings.Repeat(pickOne(rt, "1", "2", "0"), 16))
+}
+
 // anyMessage draws from few ids, tokens, states and tasks, so that they meet.
 func anyMessage(rt *rapid.T) string {
 	id := pickOne(rt, "1", "2", "3", `"1"`, "null", "1.0")
-	token := pickOne(rt, "", `,"_meta":{"progressToken":1}`, `,"_meta":{"progressToken":"p"}`, `,"_meta":{"progressToken":null}`)
+	token := pickOne(rt, "", anyTrace(rt), anyTrace(rt), `,"_meta":{"progressToken":1}`, `,"_meta":{"progressToken":"p"}`, `,"_meta":{"progressToken":null}`)
 	state := pickOne(rt, "", `,"requestState":"s"`, `,"requestState":"t"`)
 	name := pickOne(rt, "x", "y")
 	task := pickOne(rt, "T", "U")

@@ -20,6 +20,7 @@ type call struct {
 	waiting   wait      // for input
 	task      taskState
 	paged     bool // a list request that names a cursor
+	trace     int  // number of the trace that its last request belongs to, 0 if none
 	batch     bool // its request is one element of a batch that a recorder took apart
 	settled   bool // handed over, or about to be
 	given     bool // handed over
@@ -27,6 +28,7 @@ type call struct {
 	idText, methodName, targetName uint32
 	requestAt, responseAt          int32 // indexes of messages, -1 if none or not kept
 	endAt, signAt                  int32
+	keptTrace                      uint32
 	signs                          uint32 // frames of the answering side before it began
 
 	// What the pointers of Call point into.

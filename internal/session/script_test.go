@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"mcpsnoop/internal/capture"
+	"mcpsnoop/internal/tracectx"
 )
 
 // script turns lines into the frames of a log. Each line is a frame, 1 ms after the
@@ -319,7 +320,11 @@ func replay(t testing.TB, frames []capture.Frame) *Reducer {
 		if a.Counts != c.Counts || !reflect.DeepEqual(a.Stats, c.Stats) || !reflect.DeepEqual(a.Catalog, c.Catalog) {
 			t.Fatalf("forgetting changed the sums:\n%+v\n%+v\n%+v\n%+v", a.Counts, c.Counts, a.Stats, c.Stats)
 		}
+		if !reflect.DeepEqual(a.Header, c.Header) {
+			t.Fatalf("forgetting changed the header:\n%+v\n%+v", a.Header, c.Header)
+		}
 		checkSums(t, &a)
+		checkTraces(t, &a)
 		checkSettled(t, n, &a, kept)
 		checkEmpty(t, keep.sessions[n])
 		checkEmpty(t, forget.sessions[n])
@@ -462,6 +467,41 @@ func checkSums(t testing.TB, s *Snapshot) {
 	}
 	if c.Calls != s.Calls.Len() || c.Requests != c.Calls+c.Retries {
 		t.Fatalf("counts %+v, %d calls", *c, s.Calls.Len())
+	}
+}
+
+// checkTraces compares what is told of traces with the calls in the list.
+func checkTraces(t testing.TB, s *Snapshot) {
+	t.Helper()
+	calls, errors, requests, responses := map[tracectx.TraceID]int{}, map[tracectx.TraceID]int{}, 0, 0
+	for _, c := range s.Calls.All() {
+		if c.Trace == (tracectx.TraceID{}) != (c.Span == tracectx.SpanID{}) || !c.Traced() && c.Also != nil {
+			t.Fatalf("call %d: trace %s, span %s, also %s", c.Index, c.Trace, c.Span, c.Also)
+		}
+		for _, id := range append([]tracectx.TraceID{c.Trace}, c.Also...) {
+			calls[id]++
+			if c.Errored {
+				errors[id]++
+			}
+		}
+	}
+	delete(calls, tracectx.TraceID{})
+	for i := range s.Traces {
+		in := &s.Traces[i]
+		requests, responses = requests+in.Requests, responses+in.Responses
+		if in.Calls != calls[in.ID] || in.Errors > errors[in.ID] || in.Calls == 0 || in.Requests == 0 {
+			t.Fatalf("trace %s: %+v; in the list %d calls, %d errors", in.ID, *in, calls[in.ID], errors[in.ID])
+		}
+		if in.Last.Wall.Before(in.First.Wall) || in.First.Wall.Before(s.First.Wall) || in.Last.Wall.After(s.Last.Wall) {
+			t.Fatalf("trace %s lasts from %s to %s, its session from %s to %s", in.ID, in.First.Wall, in.Last.Wall, s.First.Wall, s.Last.Wall)
+		}
+		delete(calls, in.ID)
+	}
+	if len(calls) > 0 && s.MoreTraced == 0 {
+		t.Fatalf("traces of calls that are not told of: %v", calls)
+	}
+	if requests > s.Counts.Requests || responses > s.Counts.Responses {
+		t.Fatalf("traces have %d requests and %d responses of %+v", requests, responses, s.Counts)
 	}
 }
 

@@ -30,6 +30,8 @@ type Header struct {
 	RevisionText string       // as sent, also where we do not know it
 	First, Last  Instant
 	Counts       Counts
+	Traces       []Trace // that its requests carried, in order of the first of each; at most MaxTraces
+	MoreTraced   int     // requests that carried a trace id beyond those
 }
 
 // Counts of a session. Frames are those that passed ([capture.Frame.Passed]); the

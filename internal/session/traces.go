@@ -3,7 +3,6 @@ package session
 import (
 	"slices"
 
-	"mcpsnoop/internal/capture"
 	"mcpsnoop/internal/jsonrpc"
 	"mcpsnoop/internal/jsontree"
 	"mcpsnoop/internal/tracectx"
@@ -78,8 +77,8 @@ func (s *conversation) joins(c *call, context tracectx.Context, at Instant) {
 	known := c.InTrace(context.Trace)
 	c.trace = s.traces.number(context.Trace, at)
 	switch {
-	case c.Call.Trace == (tracectx.TraceID{}):
-		c.Call.Trace, c.Span = context.Trace, context.Parent
+	case c.Trace == (tracectx.TraceID{}):
+		c.Trace, c.Span = context.Trace, context.Parent
 	case !known:
 		c.Also = append(c.Also, context.Trace)
 	}
@@ -112,17 +111,17 @@ func (t *traces) errors(c *call, n int) {
 	}
 }
 
-// traceText is what a keeper keeps of a call's trace: the number of its id, from 1, and
+// traceOf is what a keeper keeps of a call's trace: the number of its id, from 1, and
 // the parent span.
-func (k *keeper) traceText(c *call) (number uint32, span tracectx.SpanID) {
-	if c.Call.Trace == (tracectx.TraceID{}) {
+func (k *keeper) traceOf(c *call) (number uint32, span tracectx.SpanID) {
+	if c.Trace == (tracectx.TraceID{}) {
 		return 0, span
 	}
-	if n := k.traces.n; c.keptTrace == 0 && n > 0 && *k.traces.at(n - 1) == c.Call.Trace {
+	if n := k.traces.n; c.keptTrace == 0 && n > 0 && *k.traces.at(n - 1) == c.Trace {
 		c.keptTrace = uint32(n)
 	}
 	if c.keptTrace == 0 {
-		k.traces.add(c.Call.Trace)
+		k.traces.add(c.Trace)
 		c.keptTrace = uint32(k.traces.n)
 	}
 	return c.keptTrace, c.Span
@@ -135,6 +134,3 @@ func (c *Call) InTrace(id tracectx.TraceID) bool {
 
 // Traced reports whether a request of the call carried a trace id.
 func (c *Call) Traced() bool { return c.Trace != (tracectx.TraceID{}) }
-
-// Asker is the side that asked, in words that need no view.
-var _ = capture.C2S

@@ -29,7 +29,10 @@ const maxRetry = 1 << 53
 
 // Decoder decodes one stream. Its zero value keeps no data; use New.
 type Decoder struct {
-	max int // bytes of data that are kept of an event
+	max  int           // bytes of data that are kept of an event
+	get  func() []byte // nil: large events have memory of their own
+	put  func([]byte)
+	lent bool // data is what get returned
 
 	event Event
 	any   bool // the event has a field or a comment
@@ -66,6 +69,12 @@ var byteOrderMark = []byte{0xEF, 0xBB, 0xBF}
 // New returns a decoder that keeps at most max bytes of the data of an event.
 func New(max int64) *Decoder {
 	return &Decoder{max: int(min(max, 1<<40))}
+}
+
+// Borrow has the decoder take memory for large events from get, and give it to put when
+// they are over. Growing anew for each costs as much as decoding it.
+func (d *Decoder) Borrow(get func() []byte, put func([]byte)) {
+	d.get, d.put = get, put
 }
 
 // Feed decodes the next piece of the stream and calls yield for each event that it
@@ -168,6 +177,9 @@ func (d *Decoder) segment(p []byte) {
 			p = p[:max(room, 0)]
 			d.event.Cut = true
 		}
+		if d.get != nil && !d.lent && len(d.data)+len(p) > keptRoom {
+			d.data, d.lent = append(d.get(), d.data...), true
+		}
 		d.data = append(d.data, p...)
 	case comment, event, id, retry:
 		d.value = append(d.value, p[:min(len(p), maxValue-len(d.value))]...)
@@ -267,6 +279,10 @@ const keptRoom = 64 << 10
 
 func (d *Decoder) reset() {
 	d.event, d.any, d.lines = Event{}, false, 0
+	if d.lent {
+		d.put(d.data)
+		d.data, d.lent = nil, false
+	}
 	if d.data = d.data[:0]; cap(d.data) > keptRoom {
 		d.data = nil
 	}

@@ -21,6 +21,7 @@ type Entry struct {
 	Label   string    // "" if the id is none of ours
 	PID     int       // of the tap, 0 if the id is none of ours
 	Paths   []string  // of the parts, in order
+	Stamps  []Stamp   // of the parts
 	Size    int64     // of all parts
 	ModTime time.Time // of the part written last
 }
@@ -57,6 +58,7 @@ func (e *Entry) state(probe func(string) (State, error)) (State, error) {
 // add makes the file at path, part n, one of the log's parts.
 func (e *Entry) add(path string, info fs.FileInfo) {
 	e.Paths = append(e.Paths, path)
+	e.Stamps = append(e.Stamps, StampOf(info))
 	e.Size += info.Size()
 	if info.ModTime().After(e.ModTime) {
 		e.ModTime = info.ModTime()

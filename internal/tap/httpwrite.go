@@ -187,6 +187,7 @@ func (w *writer) httpAnswer(rec *record, ex *exchange) {
 		w.httpFrame(rec, ex, capture.Frame{Dir: capture.S2C, Kind: capture.HTTPHead}, facts)
 	case ex.stream:
 		c.events = sse.New(w.limits.MessageBytes)
+		c.events.Borrow(w.http.buffer, w.http.recycle)
 		c.coded = newDecoding(ex.answered["Content-Encoding"])
 		w.httpFrame(rec, ex, w.mark(capture.Open), w.answeredFacts(ex))
 	}
