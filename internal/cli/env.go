@@ -4,6 +4,9 @@ import (
 	"os"
 	"runtime/debug"
 	"time"
+
+	"mcpsnoop/internal/checks"
+	"mcpsnoop/internal/judge"
 )
 
 // Env is everything a command takes from the process around it.
@@ -12,6 +15,16 @@ type Env struct {
 	Getenv                func(string) string
 	Now                   func() time.Time
 	Version               string // "1.2.3", or what the build knows
+
+	registry func() *judge.Registry // by which sessions are judged; nil: all checks there are
+}
+
+// checks returns what sessions are judged by.
+func (e *Env) checks() *judge.Registry {
+	if e.registry != nil {
+		return e.registry()
+	}
+	return checks.Registry()
 }
 
 // SystemEnv returns the Env of this process. version is what the linker was

@@ -16,7 +16,7 @@ import (
 // file is replaced only once everything is written; a device or FIFO is written
 // to as it is. inputs are the files the output is made from, which it must not be.
 func (a *app) writeOutput(path string, inputs []string, write func(io.Writer) error) error {
-	if path == "" || path == "-" {
+	if toStdout(path) {
 		return flushed(a.jsonOut(), write)
 	}
 	info, err := os.Stat(path)
@@ -37,6 +37,9 @@ func (a *app) writeOutput(path string, inputs []string, write func(io.Writer) er
 	return a.replace(path, write)
 }
 
+// toStdout reports whether a value of -o means standard output.
+func toStdout(path string) bool { return path == "" || path == "-" }
+
 // jsonOut is standard output for JSON, in which strings of peers stand as they are:
 // on a terminal they must not be obeyed. Other text has been escaped and passes.
 func (a *app) jsonOut() io.Writer {
@@ -49,7 +52,7 @@ func (a *app) jsonOut() io.Writer {
 // palette is what standard output is coloured with.
 func (a *app) palette() term.Palette { return a.paletteFor(a.env.Stdout) }
 
-// paletteFor is what a file of ours is coloured with.
+// paletteFor is what a file of ours is coloured with; nil is one that is no terminal.
 func (a *app) paletteFor(f *os.File) term.Palette {
 	mode, _ := term.ParseMode(a.color) // refused before any command runs if it is none
 	return term.PaletteFor(f, mode, a.env.Getenv)

@@ -44,7 +44,7 @@ func (a *app) validate(args []string, v validating) error {
 		return err
 	}
 	verdicts := &report.Verdicts{Version: a.env.Version, All: v.all, Strict: v.strict}
-	write, err := a.verdictWriter(verdicts, v.format)
+	write, err := a.verdictWriter(verdicts, v)
 	if err != nil {
 		return err
 	}
@@ -60,7 +60,12 @@ func (a *app) validate(args []string, v validating) error {
 		}
 		inputs = append(inputs, paths...)
 	}
-	if err := a.writeOutput(v.output, inputs, write); err != nil {
+	if v.format == "text" && toStdout(v.output) {
+		err = flushed(a.env.Stdout, write) // coloured, and escaped already
+	} else {
+		err = a.writeOutput(v.output, inputs, write)
+	}
+	if err != nil {
 		return err
 	}
 	switch verdicts.Answer() {
@@ -77,23 +82,27 @@ func (a *app) validate(args []string, v validating) error {
 	return nil
 }
 
-// verdictWriter returns what renders verdicts in a format.
-func (a *app) verdictWriter(v *report.Verdicts, format string) (func(io.Writer) error, error) {
-	switch format {
+// verdictWriter returns what renders verdicts as flags say.
+func (a *app) verdictWriter(verdicts *report.Verdicts, v validating) (func(io.Writer) error, error) {
+	switch v.format {
 	case "text":
-		return func(w io.Writer) error { return v.WriteText(w, a.palette()) }, nil
+		palette := a.palette()
+		if !toStdout(v.output) {
+			palette = a.paletteFor(nil)
+		}
+		return func(w io.Writer) error { return verdicts.WriteText(w, palette) }, nil
 	case "json":
-		return v.WriteJSON, nil
+		return verdicts.WriteJSON, nil
 	case "junit":
-		return v.WriteJUnit, nil
+		return verdicts.WriteJUnit, nil
 	case "sarif":
 		dir, err := os.Getwd()
 		if err != nil {
 			return nil, failed(err, "")
 		}
-		return func(w io.Writer) error { return v.WriteSARIF(w, dir) }, nil
+		return func(w io.Writer) error { return verdicts.WriteSARIF(w, dir) }, nil
 	}
-	return nil, usagef("", "unknown format %q: name text, json, junit or sarif", format)
+	return nil, usagef("", "unknown format %q: name text, json, junit or sarif", v.format)
 }
 
 // validateOne judges the sessions of one log. It returns the files it read.
@@ -105,9 +114,9 @@ func (a *app) validateOne(verdicts *report.Verdicts, arg string, revision mcp.Re
 	defer in.Close()
 	r, j := session.New(session.Options{}), a.newJudge(judge.Options{Revision: revision})
 	where := frameLines{}
-	if err := judge.Fold(in, r, j, func(_ *capture.Frame, ref capture.Ref, st session.Step) error {
+	if err := judge.Fold(in, r, j, func(f *capture.Frame, ref capture.Ref, _ session.Step) error {
 		if lines {
-			where[frameKey{st.Session, ref.Seq}] = ref.Line
+			where.add(f.Tap, ref)
 		}
 		return nil
 	}); err != nil {
@@ -117,10 +126,6 @@ func (a *app) validateOne(verdicts *report.Verdicts, arg string, revision mcp.Re
 	if err := in.pick.has(r, in.name()); err != nil {
 		return nil, err
 	}
-	path := ""
-	if len(in.paths) > 0 {
-		path = in.paths[0]
-	}
 	for i := range r.Len() {
 		h := r.Header(i)
 		if !in.pick.ofTap(&h) {
@@ -128,7 +133,7 @@ func (a *app) validateOne(verdicts *report.Verdicts, arg string, revision mcp.Re
 		}
 		found := j.End(i)
 		a.basisNote(h.ID, found)
-		verdicts.Sessions = append(verdicts.Sessions, report.Verdict{Session: h.ID, Report: found, Path: path, Line: where.of(i)})
+		verdicts.Sessions = append(verdicts.Sessions, report.Verdict{Session: h.ID, Report: found, Files: in.paths, Place: where.of(h.Tap)})
 	}
 	return in.paths, nil
 }

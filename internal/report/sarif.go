@@ -137,15 +137,17 @@ func (s *Verdict) result(r *judge.Row, f *judge.Finding, index int, dir string) 
 		Message:      sarifText{term.Escape(fmt.Sprintf("session %s, frame %d: %s", s.Session, f.Seq, f.Detail))},
 		Fingerprints: map[string]string{"mcpsnoopFinding/v1": hex.EncodeToString(sum[:8])},
 	}
-	if s.Path == "" {
+	if len(s.Files) == 0 {
 		return out
 	}
+	file, line := int32(0), int32(0)
+	if s.Place != nil {
+		file, line = s.Place(f.Seq)
+	}
 	loc := sarifLocation{}
-	loc.Physical.Artifact.URI = uriOf(s.Path, dir)
-	if s.Line != nil {
-		if line := s.Line(f.Seq); line > 0 {
-			loc.Physical.Region = &sarifRegion{line}
-		}
+	loc.Physical.Artifact.URI = uriOf(s.Files[file], dir)
+	if line > 0 {
+		loc.Physical.Region = &sarifRegion{line}
 	}
 	out.Locations = []sarifLocation{loc}
 	return out

@@ -23,8 +23,8 @@ type Verdicts struct {
 type Verdict struct {
 	Session string
 	*judge.Report
-	Path string                 // of the log, "" for stdin
-	Line func(seq uint64) int32 // of the log, by frame; nil or 0 where unknown
+	Files []string                              // of the log, none for stdin
+	Place func(seq uint64) (file, line int32) // of a frame in them; nil or line 0 where unknown
 }
 
 // Answer is what all sessions together come to.

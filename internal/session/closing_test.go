@@ -203,7 +203,7 @@ var closeCases = []modelCase{
 		8 ping: failed 14>16 errored status=503
 		9 ping: failed 15>16 status=503
 		frames: 13 bad, 16 error
-		counts: errors=1 invalid=1 warnings=0 mismatches=0 pending=1
+		counts: errors=1 invalid=1 pending=1
 	`},
 	{"a session that the client deletes abandons what it was asked for", `
 		all http

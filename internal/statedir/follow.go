@@ -96,6 +96,9 @@ func (w *Follower) Run(ctx context.Context, handle func(*Event) error) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-w.Done:
+			if !last {
+				r.probed = time.Time{} // the log may have gone on in a part nobody has seen
+			}
 			last = true
 		case <-w.Wake:
 		case <-timer.C:

@@ -51,13 +51,28 @@ func (p *Progress) Show(text func() string) {
 	if now.Before(p.next) {
 		return
 	}
-	p.next, p.shown = now.Add(showEvery), true
+	p.next = now.Add(showEvery)
+	p.show(text())
+}
+
+// Set shows text at once.
+func (p *Progress) Set(text string) {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.show(text)
+}
+
+func (p *Progress) show(text string) {
+	p.shown = true
 	width := p.columns()
 	if width <= 0 {
 		width = 80
 	}
 	// The last column stays free: a cursor beyond it may have wrapped.
-	line := "\r" + Cut(Escape(text()), width-1) + "\x1b[K"
+	line := "\r" + Cut(Escape(text), width-1) + "\x1b[K"
 	_, _ = io.WriteString(p.w, line) // nothing depends on it
 }
 
