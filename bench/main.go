@@ -44,6 +44,7 @@ var groups = []struct {
 	{"judge", judgeRows},
 	{"check", checkRows},
 	{"memory", memoryRows},
+	{"index", indexRows},
 	{"idle", idleRows},
 }
 

@@ -20,7 +20,6 @@ var baseResultIDMatches = &judge.Check{
 	On: []judge.On{
 		{Kind: judge.Result, Do: func(e *judge.Event) {
 			switch {
-			case !claimsToBeMessage(e):
 			case e.Msg.ID == nil:
 				e.Bad("result has no id")
 			case e.Msg.Defects.Has(jsonrpc.NullID):
@@ -43,7 +42,7 @@ var baseErrorIDMatches = &judge.Check{
 	New:      newStrayAnswers,
 	On: []judge.On{
 		{Kind: judge.Error, Do: func(e *judge.Event) {
-			if e.Msg.ID != nil && !e.Msg.Defects.Has(jsonrpc.NullID) && claimsToBeMessage(e) {
+			if e.Msg.ID != nil && !e.Msg.Defects.Has(jsonrpc.NullID) {
 				answerMatches(e)
 			}
 		}},
@@ -115,8 +114,9 @@ func inItsExchange(e *judge.Event, known bool) bool {
 	if e.From != judge.Server || e.Post == nil || e.Post.Exchange == 0 || len(e.Post.Requests) == 0 {
 		return false
 	}
+	key := judge.IDKey(judge.Client, e.Msg.ID)
 	for _, r := range e.Post.Requests {
-		if judge.IDKey(r.From, []byte(r.ID)) == judge.IDKey(judge.Client, e.Msg.ID) {
+		if r.Key() == key {
 			return true
 		}
 	}

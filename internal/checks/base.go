@@ -21,7 +21,7 @@ var baseJSONRPCVersion = &judge.Check{
 	Exempts:  "lines that are no JSON at all, pages of gateways that never claim to be JSON-RPC, arrays before the revision is known, and the elements of batches at 2025-03-26, which are judged one by one",
 	On: []judge.On{{Kind: judge.Message, Do: func(e *judge.Event) {
 		m := e.Msg
-		if m == nil || !claimsToBeMessage(e) || m.Defects.Has(jsonrpc.RestOfBatch) {
+		if m == nil || m.Defects.Has(jsonrpc.RestOfBatch) {
 			return
 		}
 		if e.Revision == mcp.V2024_11_05 && m.Element == 0 {
@@ -73,16 +73,6 @@ func whyMalformed(m *jsonrpc.Message) string {
 	return "neither method nor result nor error"
 }
 
-// claimsToBeMessage reports whether JSON is meant to be a message of the protocol. What answers
-// HTTP with an error may be a gateway with pages of its own, such as
-// {"error":"unauthorized"}.
-func claimsToBeMessage(e *judge.Event) bool {
-	if e.Transport != capture.HTTP || e.From == judge.Client || e.Pinned() || e.Msg.Root.Get("jsonrpc").Exists() {
-		return true
-	}
-	return e.Msg.Kind != jsonrpc.Invalid && e.Reply != nil && e.Reply.Status/100 == 2
-}
-
 var baseResultField = &judge.Check{
 	ID:       "base.result-field",
 	Title:    "answers have a result",
@@ -92,13 +82,13 @@ var baseResultField = &judge.Check{
 	Exempts:  "a result or error of null beside the other",
 	On: []judge.On{
 		{Kind: judge.Result, Do: func(e *judge.Event) {
-			if e.Msg.ID != nil && claimsToBeMessage(e) {
+			if e.Msg.ID != nil {
 				e.OK()
 			}
 		}},
 		{Kind: judge.Malformed, Do: func(e *judge.Event) {
 			m := e.Msg
-			if m == nil || isStrayArray(e) || m.ID == nil || m.Root.Get("method").Exists() || !claimsToBeMessage(e) {
+			if m == nil || isStrayArray(e) || m.ID == nil || m.Root.Get("method").Exists() {
 				return
 			}
 			switch {
@@ -139,7 +129,7 @@ var baseResultTypePresent = &judge.Check{
 	Convicts: "a result whose resultType is missing or no string",
 	Exempts:  "results of servers that have not shown to speak the revision, and answers to requests that the capture lacks",
 	On: []judge.On{{Kind: judge.Result, Do: func(e *judge.Event) {
-		if !answersHere(e) || !claimsToBeMessage(e) || e.From == judge.Client && !e.Pinned() {
+		if !answersHere(e) || e.From == judge.Client && !e.Pinned() {
 			return
 		}
 		switch kind := e.Msg.Result.Get("resultType"); {

@@ -30,7 +30,7 @@ var idTracker = &judge.Tracker{
 	New: func() any { return &issued{tasks: map[uint64]session.Instant{}} },
 	On: []judge.On{
 		{Kind: judge.Request, Do: func(e *judge.Event) {
-			s, key := judge.State[*issued](e), judge.IDKey(e.From, e.Msg.ID)
+			s, key := judge.State[*issued](e), e.Request.Key()
 			s.ids[side(e.From)].add(e.Msg.ID, key)
 			delete(s.tasks, key)
 			switch {
@@ -46,7 +46,7 @@ var idTracker = &judge.Tracker{
 		}},
 		{Kind: judge.Result, Methods: []string{"tools/call", "sampling/createMessage", "elicitation/create"}, Do: func(e *judge.Event) {
 			if s := judge.State[*issued](e); e.Request != nil && isTaskResult(e.Msg.Result) && len(s.tasks) < maxTaskIDs {
-				s.tasks[judge.IDKey(e.Request.From, []byte(e.Request.ID))] = e.At
+				s.tasks[e.Request.Key()] = e.At
 			}
 		}},
 		{Kind: judge.Notification, Methods: []string{cancelled}, Do: func(e *judge.Event) {
@@ -168,7 +168,7 @@ var cancellationServerEndsSubscriptions = &judge.Check{
 			detail := fmt.Sprintf("server cancels id %s, which is no subscription", shown(id))
 			if e.Post != nil && e.Post.Exchange != 0 {
 				for _, r := range e.Post.Requests {
-					if judge.IDKey(judge.Client, []byte(r.ID)) == key {
+					if r.Key() == key {
 						e.Bad(detail)
 					}
 				}

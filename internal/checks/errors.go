@@ -18,9 +18,6 @@ var baseErrorShape = &judge.Check{
 	Convicts: "an error that is no object, has no code, or no message that is a string",
 	Exempts:  "pages of gateways that never claim to be JSON-RPC",
 	On: []judge.On{{Kind: judge.Error, Do: func(e *judge.Event) {
-		if !claimsToBeMessage(e) {
-			return
-		}
 		fault, message := e.Msg.Error, e.Msg.Error.Get("message")
 		if fault.Kind() != jsontree.Object {
 			e.Bad(fmt.Sprintf("error of %s is %s, which is no object", answerName(e), shownJSON(fault.Text())))
@@ -52,7 +49,7 @@ var baseErrorCodeInteger = &judge.Check{
 	On: []judge.On{{Kind: judge.Error, Do: func(e *judge.Event) {
 		code := e.Msg.Error.Get("code")
 		switch {
-		case !code.Exists(), !claimsToBeMessage(e):
+		case !code.Exists():
 		case e.Msg.Defects.Has(jsonrpc.BadCode):
 			e.Bad(fmt.Sprintf("code of the error of %s is %s, which is no integer", answerName(e), shownJSON(code.Text())))
 		default:
@@ -68,7 +65,7 @@ var baseErrorCodeInteger = &judge.Check{
 func onCode(do func(e *judge.Event, code int64)) []judge.On {
 	return []judge.On{{Kind: judge.Error, Do: func(e *judge.Event) {
 		code, ok := e.Msg.Error.Get("code").Int()
-		if ok && claimsToBeMessage(e) && answersHere(e) {
+		if ok && answersHere(e) {
 			do(e, code)
 		}
 	}}}

@@ -47,20 +47,21 @@ var baseRequestIDNotNull = &judge.Check{
 // them, so that what is delivered again is not taken for something new.
 type idBook struct {
 	ids    map[uint64]idUse
-	epoch  uint32 // counts initialize requests: each begins anew
+	epoch  uint16 // counts initialize requests: each begins anew
 	forgot bool   // some ids are missing
 }
 
+// idUse is small: there is one for each id of a session.
 type idUse struct {
-	request, answer uint64 // hashes of the last ones
-	epoch           uint32
+	request, answer uint32 // hashes of the last ones
 	asked           uint32 // how often
-	answered        bool   // the last one was, and not just refused by HTTP
+	epoch           uint16
+	answered        bool // the last one was, and not just refused by HTTP
 }
 
 // maxIDs is how many ids of a session are kept. Beyond, all are forgotten, and answers to
 // what is not known convict nobody any more.
-const maxIDs = 1 << 17
+const maxIDs = 1 << 16
 
 var baseIDs = &judge.Tracker{
 	New: func() any { return &idBook{ids: map[uint64]idUse{}} },
@@ -70,7 +71,7 @@ var baseIDs = &judge.Tracker{
 			if e.Method == "initialize" && e.From == judge.Client {
 				book.epoch++
 			}
-			key := judge.IDKey(e.From, e.Msg.ID)
+			key := e.Request.Key()
 			use := book.ids[key]
 			use.request, use.epoch, use.answered = hashOverHTTP(e), book.epoch, false
 			use.asked++
@@ -81,7 +82,7 @@ var baseIDs = &judge.Tracker{
 				return
 			}
 			book := judge.State[*idBook](e)
-			key := judge.IDKey(e.Request.From, e.Msg.ID)
+			key := e.Request.Key()
 			use := book.ids[key]
 			use.answer, use.answered = hashOverHTTP(e), e.Reply == nil || e.Reply.Status/100 == 2
 			book.put(key, use)
@@ -95,11 +96,11 @@ var baseIDs = &judge.Tracker{
 }
 
 // hashOverHTTP hashes a message where it may come again: on stdio none does.
-func hashOverHTTP(e *judge.Event) uint64 {
+func hashOverHTTP(e *judge.Event) uint32 {
 	if e.Transport != capture.HTTP {
 		return 0
 	}
-	return judge.Hash(e.Msg.Root.Text())
+	return uint32(judge.Hash(e.Msg.Root.Text()))
 }
 
 func (b *idBook) put(key uint64, use idUse) {
@@ -122,7 +123,7 @@ var baseRequestIDUnique = &judge.Check{
 			return
 		}
 		book := judge.Of[*idBook](e, baseIDs)
-		use, known := book.ids[judge.IDKey(e.From, e.Msg.ID)]
+		use, known := book.ids[e.Request.Key()]
 		switch {
 		case !known, use.epoch != book.epoch:
 			e.OK()

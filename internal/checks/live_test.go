@@ -13,7 +13,7 @@ import (
 )
 
 // frames reads a capture into memory.
-func frames(t *testing.T, path string) (all []*capture.Frame) {
+func frames(t testing.TB, path string) (all []*capture.Frame) {
 	log, f := openLog(t, path), new(capture.Frame)
 	for {
 		if _, err := log.Next(f); err != nil {
@@ -28,13 +28,14 @@ type live struct {
 	judge   *judge.Judge
 	reducer *session.Reducer
 	given   []judge.Finding
+	failed  func(string) // a check panicked
 }
 
-func newLive(t *testing.T, rev mcp.Revision) *live {
-	l := &live{reducer: session.New(session.Options{})}
+func newLive(t testing.TB, rev mcp.Revision) *live {
+	l := &live{reducer: session.New(session.Options{}), failed: func(text string) { t.Error(text) }}
 	l.judge = judge.New(judge.Options{
 		Registry: Registry(), Revision: rev, Found: func(_ int, f *judge.Finding) { l.given = append(l.given, *f) },
-		Broken: func(_ int, check string, reason any) { t.Errorf("%s panicked: %v", check, reason) },
+		Broken: func(_ int, check string, reason any) { l.failed(fmt.Sprintf("%s panicked: %v", check, reason)) },
 	})
 	return l
 }

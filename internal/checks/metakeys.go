@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
-	"strings"
 
 	"mcpsnoop/internal/jsontree"
 	"mcpsnoop/internal/judge"
@@ -135,15 +134,22 @@ func isReservedKey(key []byte, r mcp.Revision) bool {
 	if !ok || !bytes.Contains(prefix, []byte("mcp")) && !bytes.Contains(prefix, []byte("modelcontextprotocol")) {
 		return false
 	}
-	labels := strings.Split(string(prefix), ".")
-	reserved := len(labels) > 1 && isProtocol(labels[1])
-	if r == mcp.V2025_06_18 {
-		reserved = slices.ContainsFunc(labels[:len(labels)-1], isProtocol)
+	reserved, place := false, 0
+	for rest, more := prefix, true; more; place++ {
+		var label []byte
+		label, rest, more = bytes.Cut(rest, []byte{'.'})
+		where := place == 1
+		if r == mcp.V2025_06_18 {
+			where = more
+		}
+		reserved = reserved || where && isProtocol(label)
 	}
-	return reserved && r != mcp.NoRevision && !slices.Contains(knownKeys, string(key))
+	return reserved && r != mcp.NoRevision && !slices.ContainsFunc(knownKeys, func(known string) bool { return known == string(key) })
 }
 
-func isProtocol(label string) bool { return label == "mcp" || label == "modelcontextprotocol" }
+func isProtocol(label []byte) bool {
+	return string(label) == "mcp" || string(label) == "modelcontextprotocol"
+}
 
 var knownKeys = []string{
 	mcp.MetaProtocolVersion, mcp.MetaClientCapabilities, mcp.MetaClientInfo, mcp.MetaLogLevel, mcp.MetaServerInfo, mcp.MetaSubscriptionID,

@@ -216,7 +216,7 @@ var mrtrRetryIDDiffers = &judge.Check{
 	On: onRetry(func(e *judge.Event, r *retry) {
 		switch {
 		case r.round == nil:
-		case judge.IDKey(judge.Client, []byte(e.Request.ID)) == judge.IDKey(judge.Client, []byte(r.round.request.ID)):
+		case e.Request.Key() == r.round.request.Key():
 			e.Bad(fmt.Sprintf("id %s is used again for the retry of the request it belongs to", e.Request.ID))
 		default:
 			e.OK()

@@ -108,10 +108,11 @@ func stateOf(n jsontree.Node) uint64 {
 // say whose it is.
 func (t *rounds) pair(e *judge.Event) *retry {
 	responses := e.Msg.Params.Get("inputResponses")
-	r := &retry{state: stateOf(e.Msg.Params), none: len(t.list) == 0 && !t.lost}
-	if r.state == 0 && responses.Kind() != jsontree.Object || strings.HasPrefix(e.Method, "tasks/") {
+	state := stateOf(e.Msg.Params)
+	if state == 0 && responses.Kind() != jsontree.Object || strings.HasPrefix(e.Method, "tasks/") {
 		return nil
 	}
+	r := &retry{state: state, none: len(t.list) == 0 && !t.lost}
 	if !e.Pinned() && !e.OneClient() {
 		return nil
 	}

@@ -176,7 +176,7 @@ var subscriptionsResultTagged = &judge.Check{
 		switch {
 		case !tag.Exists():
 			e.Bad(fmt.Sprintf("the result that ends subscription %s does not say so in _meta", e.Request.ID))
-		case judge.IDKey(judge.Client, tag.Text()) != judge.IDKey(judge.Client, []byte(e.Request.ID)):
+		case judge.IDKey(judge.Client, tag.Text()) != e.Request.Key():
 			e.Bad(fmt.Sprintf("the result that ends subscription %s names %s", e.Request.ID, quoted(string(tag.Text()))))
 		default:
 			e.OK()

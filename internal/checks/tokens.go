@@ -11,7 +11,7 @@ import (
 
 // Limits of what is remembered of tokens and ids.
 const (
-	maxTokens   = 4096    // beyond, those of answered requests are forgotten, or all
+	maxTokens   = 1 << 10 // beyond, those of answered requests are forgotten, or all
 	maxCarriers = 8       // requests of one token
 	maxLoose    = 1 << 16 // ids that do not count up; beyond, every id counts as known
 	maxClaims   = 256
@@ -21,7 +21,7 @@ const (
 type idSet struct {
 	from, to int64 // all of them, if from <= to
 	any      bool
-	loose    map[uint64]struct{}
+	loose    map[uint32]struct{} // halves of keys: with many, one in 100,000 others counts as known too
 }
 
 func (s *idSet) add(text []byte, key uint64) {
@@ -38,10 +38,10 @@ func (s *idSet) add(text []byte, key uint64) {
 		}
 	}
 	if s.loose == nil {
-		s.loose = map[uint64]struct{}{}
+		s.loose = map[uint32]struct{}{}
 	}
 	if len(s.loose) < maxLoose {
-		s.loose[key] = struct{}{}
+		s.loose[uint32(key)] = struct{}{}
 	}
 }
 
@@ -49,7 +49,7 @@ func (s *idSet) has(id jsontree.Node, key uint64) bool {
 	if n, ok := id.Int(); ok && s.any && n >= s.from && n <= s.to {
 		return true
 	}
-	_, ok := s.loose[key]
+	_, ok := s.loose[uint32(key)]
 	return ok || s.full()
 }
 
@@ -117,7 +117,7 @@ func (d *claim) in(s *idSet) bool {
 	if d.isInt && s.any && d.number >= s.from && d.number <= s.to {
 		return true
 	}
-	_, ok := s.loose[d.key]
+	_, ok := s.loose[uint32(d.key)]
 	return ok || s.full()
 }
 

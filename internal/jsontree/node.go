@@ -96,12 +96,17 @@ func (n Node) Get(name string) (found Node) {
 	if n.Kind() != Object {
 		return Node{}
 	}
-	for i, end := n.i+1, n.node().next; i < end; {
-		value := n.t.nodes[i].next
-		if (Name{Node{n.t, i}}).Is(name) {
-			found = Node{n.t, value}
+	nodes, text := n.t.nodes, n.t.text
+	for i, end := n.i+1, nodes[n.i].next; i < end; {
+		k := &nodes[i]
+		if k.escaped {
+			if (Name{Node{n.t, i}}).Is(name) {
+				found = Node{n.t, k.next}
+			}
+		} else if int(k.end-k.start) == len(name)+2 && string(text[k.start+1:k.end-1]) == name {
+			found = Node{n.t, k.next}
 		}
-		i = n.t.nodes[value].next
+		i = nodes[k.next].next
 	}
 	return found
 }

@@ -148,7 +148,8 @@ type Check struct {
 	On       []On
 	New      func() any // its state in one session, nil if it needs none
 
-	slot int // of the registry, and of the state in a session
+	slot  int // of the registry
+	state int // of its state in a session
 }
 
 // Tracker keeps facts about a session that several checks need. It is told of events
@@ -159,7 +160,7 @@ type Tracker struct {
 	On     []On
 	Before bool // it is told of an event before the checks are
 
-	slot int
+	slot, state int
 }
 
 // On binds a function to events. A check or tracker is never called for others.

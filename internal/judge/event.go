@@ -31,10 +31,8 @@ type Event struct {
 	Facts    *Facts // as they were before this event
 
 	s       *conv
-	check   *Check // being run, nil for a tracker
-	slot    int    // of what is being run
-	make    func() any
-	result  *tally // of the check
+	call    *call    // being run
+	counts  []uint32 // of the checks, nil for trackers
 	metaSet bool
 	meta    jsontree.Node
 }
@@ -55,10 +53,16 @@ type Req struct {
 	Post     *Post  // that carried it, nil if unknown
 	Answered uint64 // seq of the answer, 0 while there is none
 
-	key   uint64
-	next  *Req // open under the same key
-	notes []note
+	key        uint64
+	prev, next *Req   // open under the same key, from the oldest on
+	last       *Req   // of the oldest: the newest
+	epoch      uint32 // of the open ones
+	notes      []note
+	few        [3]note // most requests need no more
 }
+
+// Key is [IDKey] of the request.
+func (r *Req) Key() uint64 { return r.key }
 
 type note struct {
 	slot  any
@@ -76,6 +80,9 @@ func (s *Slot[T]) Put(r *Req, value T) {
 			r.notes[i].value = value
 			return
 		}
+	}
+	if r.notes == nil {
+		r.notes = r.few[:0]
 	}
 	r.notes = append(r.notes, note{s, value})
 }
@@ -104,13 +111,15 @@ type Post struct {
 	// Complete says that a header of the allow-list that is not there was not sent. Old
 	// recorders wrote down some headers only.
 	Complete bool
-	Reply    *Reply       // nil until it came
-	Requests []*Req       // of its body
-	Stream   bool         // it is answered by an event stream
-	revision mcp.Revision // that its body declares
-	Over     bool
+	Reply    *Reply // nil until it came
+	Requests []*Req // of its body, those that can be answered
+	Stream   bool   // it is answered by an event stream
+	Over     bool   // it has ended
 
-	key exchangeKey
+	key      exchangeKey
+	revision mcp.Revision // that its body declares
+	body     bool         // it was seen
+	one      [1]*Req      // mostly all of Requests
 }
 
 // Head returns a header of the request, and whether it was there.
@@ -143,8 +152,8 @@ func (e *Event) Meta() jsontree.Node {
 
 // OK counts a subject: something the clause is about, which was as it must be.
 func (e *Event) OK() {
-	if e.result != nil {
-		e.result.subjects++
+	if e.counts != nil {
+		e.counts[e.s.j.options.Registry.tally(e.call.slot)]++
 	}
 }
 
@@ -154,25 +163,25 @@ func (e *Event) Bad(detail string) { e.BadAt(e.Seq, detail) }
 
 // BadAt convicts another frame than the event's own.
 func (e *Event) BadAt(seq uint64, detail string) {
-	if e.result == nil {
+	if e.counts == nil {
 		return
 	}
-	e.result.subjects++
+	e.OK()
 	e.s.found(e, seq, detail)
 }
 
 // Note tells of something that may well be legal; it never changes a verdict.
 func (e *Event) Note(detail string) {
-	if e.result != nil {
+	if e.counts != nil {
 		e.s.note(e, detail)
 	}
 }
 
 // State returns the state of the check or tracker that is being run.
-func State[T any](e *Event) T { return e.s.state(e.slot, e.make).(T) }
+func State[T any](e *Event) T { return e.s.state(e.call.state, e.call.make).(T) }
 
 // Of returns the state of a tracker, for checks to read and for the tracker itself.
-func Of[T any](e *Event, t *Tracker) T { return e.s.state(t.slot, t.New).(T) }
+func Of[T any](e *Event, t *Tracker) T { return e.s.state(t.state, t.New).(T) }
 
 // Ordered reports whether the order of frames of both sides is the order in which they
 // passed: the log was numbered before its frames went on.
@@ -190,12 +199,12 @@ func (e *Event) Follows(from Actor, at session.Instant) bool {
 
 // FromStart reports whether all of the session up to here is in the log: its beginning,
 // and no frame is missing. Without that, what was not seen may still have been.
-func (e *Event) FromStart() bool { return e.s.fromStart && !e.s.hole }
+func (e *Event) FromStart() bool { return e.s.fromStart && !e.s.holed() }
 
 // Whole reports whether every message since the log began was seen and read: no frame
 // is missing, cut or blacked out. What the session was before the log is another
 // question, see FromStart.
-func (e *Event) Whole() bool { return !e.s.hole && !e.s.partial }
+func (e *Event) Whole() bool { return !e.s.holed() && !e.s.partial }
 
 // ServerModern reports whether the server has shown so far that it speaks a revision
 // without handshake. Any other answers such requests as its own revision wants.

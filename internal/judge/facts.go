@@ -1,7 +1,6 @@
 package judge
 
 import (
-	"bytes"
 	"iter"
 	"maps"
 
@@ -28,8 +27,8 @@ type Facts struct {
 	Initialize uint64 // seq of the initialize request that counts
 	Result     uint64 // seq of its result, 0 if there is none
 	ResultAt   session.Instant
-	Asked      string // protocolVersion of the request, "" if that is no string
-	Version    string // protocolVersion of the result, "" if that is no string
+	Asked      string // protocolVersion of the request, "" if that is no string; cut at 512 bytes
+	Version    string // protocolVersion of the result, likewise
 	ClientCaps *Caps  // of the request
 	ServerCaps *Caps  // of the result
 
@@ -47,11 +46,14 @@ type Caps struct {
 	known bool
 	part  bool // more may have been declared than is remembered
 	paths map[string]bool
-	text  []byte
+	hash  uint64 // of the text
 }
 
-// noCaps is what is declared where nothing was.
-var noCaps = &Caps{}
+// What is declared where nothing was, and where too much was to remember it.
+var (
+	noCaps  = &Caps{}
+	anyCaps = &Caps{known: true, part: true}
+)
 
 // Known reports whether there was a capabilities object at all.
 func (c *Caps) Known() bool { return c.known }
@@ -71,24 +73,49 @@ func (c *Caps) Paths() (paths iter.Seq[string], all bool) { return maps.Keys(c.p
 const (
 	maxCapDepth = 4
 	maxCapPaths = 256
+	maxCapPath  = 256 // bytes
 	maxCapText  = 64 << 10
+	maxCaps     = 1 << 10 // of one session that differ
 )
 
-// capsOf reads a capabilities object. last is what was read before: declarations repeat.
-func capsOf(node jsontree.Node, last *Caps) *Caps {
+// declarations are the capabilities that were declared lately: they come again with every
+// request.
+type declarations struct {
+	list [8]*Caps
+	made int
+}
+
+// of returns the capabilities that an object declares.
+func (d *declarations) of(node jsontree.Node) *Caps {
 	if !node.Exists() {
 		return noCaps
 	}
-	text := node.Text()
-	if last != nil && last.known && bytes.Equal(text, last.text) {
-		return last
+	hash := Hash(node.Text())
+	for _, known := range d.list {
+		if known != nil && known.hash == hash {
+			return known
+		}
+	}
+	if d.made >= maxCaps {
+		return anyCaps
+	}
+	c := capsOf(node)
+	c.hash = hash
+	d.list[d.made%len(d.list)] = c
+	d.made++
+	return c
+}
+
+// capsOf reads a capabilities object.
+func capsOf(node jsontree.Node) *Caps {
+	if !node.Exists() {
+		return noCaps
 	}
 	c := &Caps{known: node.Kind() == jsontree.Object, paths: map[string]bool{}}
-	if len(text) <= maxCapText {
-		c.text = bytes.Clone(text)
-		c.read("", node, 1)
-	} else {
+	if len(node.Text()) > maxCapText {
 		c.part = true
+	} else {
+		c.read("", node, 1)
 	}
 	return c
 }
@@ -103,7 +130,7 @@ func (c *Caps) read(prefix string, node jsontree.Node, depth int) {
 			delete(c.paths, path)
 			continue
 		}
-		if len(c.paths) >= maxCapPaths {
+		if len(c.paths) >= maxCapPaths || len(path) > maxCapPath {
 			c.part = true
 			return
 		}
@@ -114,7 +141,7 @@ func (c *Caps) read(prefix string, node jsontree.Node, depth int) {
 
 // capsIn reads the capabilities that an event declares in its params or result.
 func capsIn(e *Event, in jsontree.Node) *Caps {
-	c := capsOf(in.Get("capabilities"), nil)
+	c := capsOf(in.Get("capabilities"))
 	if e.Frame.Flags&(capture.Truncated|capture.Redacted) != 0 {
 		some := *c
 		some.part = true
@@ -133,7 +160,7 @@ func (s *conv) learn(e *Event) {
 	case e.Kind == Request && e.From == Client && e.Method == "initialize":
 		if f.Phase == BeforeInitialize || f.Phase == Refused {
 			f.Phase, f.Initialize = Initializing, e.Seq
-			f.Asked, _ = e.Msg.Params.Get("protocolVersion").Str()
+			f.Asked = short(e.Msg.Params.Get("protocolVersion"))
 			f.ClientCaps = capsIn(e, e.Msg.Params)
 			s.proposed(f.Asked)
 		}
@@ -143,7 +170,7 @@ func (s *conv) learn(e *Event) {
 			return
 		}
 		f.Phase, f.Result, f.ResultAt = Initialized, e.Seq, e.At
-		f.Version, _ = e.Msg.Result.Get("protocolVersion").Str()
+		f.Version = short(e.Msg.Result.Get("protocolVersion"))
 		f.ServerCaps = capsIn(e, e.Msg.Result)
 		s.negotiated(f.Version)
 	case e.Kind == Notification && e.From == Client && e.Method == "notifications/initialized":
@@ -154,11 +181,17 @@ func (s *conv) learn(e *Event) {
 		f.Discovered = true
 		f.DiscoverCaps = capsIn(e, e.Msg.Result)
 		for v := range e.Msg.Result.Get("supportedVersions").Elements() {
-			if text, ok := v.Str(); ok && len(f.Supported) < maxSupported {
-				f.Supported = append(f.Supported, text)
+			if v.Kind() == jsontree.String && len(f.Supported) < maxSupported {
+				f.Supported = append(f.Supported, short(v))
 			}
 		}
 	}
 }
 
 const maxSupported = 64
+
+// short returns a string, cut; "" if it is none.
+func short(n jsontree.Node) string {
+	text, _ := n.StrBytes()
+	return string(text[:min(len(text), maxTarget)])
+}

@@ -1,19 +1,31 @@
 package judge
 
 import (
+	"slices"
+	"strings"
+
 	"mcpsnoop/internal/mcp"
 	"mcpsnoop/internal/session"
 )
 
-// tally is what a check has seen at one revision of a session.
-type tally struct {
-	subjects int
-	findings []*Finding
-	more     int // findings beyond maxFindings, which are only counted
+// result is what the checks have seen at one revision of a session.
+type result struct {
+	subjects []uint32            // of each check
+	found    map[int]*conviction // by check, of those that found something
 }
 
-// maxFindings is how many findings of a check are kept, a session and revision.
-const maxFindings = 1000
+// conviction is what one check has found.
+type conviction struct {
+	findings []*Finding
+	more     int // that are only counted
+}
+
+// Limits of what is kept of findings. The first of a check is kept in any case.
+const (
+	maxFindings = 1000    // of a check, a session and revision
+	maxFound    = 1 << 16 // of a log
+	maxDetail   = 1 << 10 // bytes
+)
 
 // Finding is one conviction.
 type Finding struct {
@@ -26,7 +38,13 @@ type Finding struct {
 	From     Actor           // who is to blame
 	Detail   string
 
-	given []*Clause // told already
+	given []given
+}
+
+// given is what was told already.
+type given struct {
+	clause *Clause
+	r      mcp.Revision
 }
 
 // Note tells of something that may well be legal.
@@ -48,35 +66,57 @@ type waiting struct {
 // maxWaiting bounds them. Beyond, they appear in the report only.
 const maxWaiting = 4096
 
-func (s *conv) tally(r mcp.Revision, slot int) *tally {
-	if s.results[r] == nil {
-		s.results[r] = make([]tally, s.j.options.Registry.slots)
+// counts returns where subjects are counted at a revision.
+func (s *conv) counts(r mcp.Revision) []uint32 {
+	to := &s.results[r]
+	if to.subjects == nil {
+		reg := s.j.options.Registry
+		to.subjects = make([]uint32, reg.slots-len(reg.trackers))
 	}
-	return &s.results[r][slot]
+	return to.subjects
 }
 
 // found takes a conviction of the check that is being run.
 func (s *conv) found(e *Event, seq uint64, detail string) {
-	if len(e.result.findings) >= maxFindings {
-		e.result.more++
+	check, to := e.call.check, &s.results[e.Revision]
+	if to.found == nil {
+		to.found = map[int]*conviction{}
+	}
+	in := to.found[check.slot]
+	if in == nil {
+		in = &conviction{}
+		to.found[check.slot] = in
+	}
+	if n := len(in.findings); n >= maxFindings || n > 0 && s.j.found >= maxFound {
+		in.more++
 		return
 	}
-	f := &Finding{Check: e.check, Revision: e.Revision, Seq: seq, At: e.Seq, Time: e.At, From: e.From, Detail: detail}
+	f := &Finding{Check: check, Revision: e.Revision, Seq: seq, At: e.Seq, Time: e.At, From: e.From, Detail: clip(detail)}
+	in.findings = append(in.findings, f)
 	if e.Kind == End {
 		f.At = 0
-		if actor := s.j.options.Registry.of(e.check, e.Revision)[0].Actor; actor != Both {
+		if actor := s.j.options.Registry.of(check, e.Revision)[0].Actor; actor != Both {
 			f.From = actor
 		}
+		return
 	}
-	e.result.findings = append(e.result.findings, f)
-	if e.Kind != End && !s.give(f, e.Revision) && len(s.waiting) < maxWaiting {
+	s.j.found++
+	if !s.give(f, e.Revision) && len(s.waiting) < maxWaiting {
 		s.waiting = append(s.waiting, waiting{f, e.Revision})
 	}
 }
 
+// clip cuts a detail that no check should have made so long.
+func clip(detail string) string {
+	if len(detail) <= maxDetail {
+		return detail
+	}
+	return strings.ToValidUTF8(detail[:maxDetail], "") + "…"
+}
+
 func (s *conv) note(e *Event, detail string) {
 	if len(s.notes) < maxNotes && e.Kind != End {
-		s.notes = append(s.notes, Note{e.check, e.Seq, detail})
+		s.notes = append(s.notes, Note{e.call.check, e.Seq, clip(detail)})
 	}
 }
 
@@ -117,17 +157,20 @@ func newestHandshake() mcp.Revision {
 }
 
 func (s *conv) tellFinding(f *Finding, c *Clause, r mcp.Revision) {
-	for _, given := range f.given {
-		if given.ID == c.ID {
-			return
-		}
+	if f.wasGiven(c) {
+		return
 	}
-	f.given = append(f.given, c)
+	f.given = append(f.given, given{c, r})
 	if s.j.options.Found != nil {
 		told := *f
 		told.Clause, told.Revision, told.given = c, r, nil
 		s.j.options.Found(s.index, &told)
 	}
+}
+
+// wasGiven reports whether a finding was told under a clause, of whatever revision.
+func (f *Finding) wasGiven(c *Clause) bool {
+	return slices.ContainsFunc(f.given, func(g given) bool { return g.clause.ID == c.ID })
 }
 
 type gateState uint8
@@ -164,15 +207,17 @@ func (s *conv) settle() {
 	s.release()
 }
 
-// release tells of findings that have become certain.
+// release tells of findings that have become certain. Those of messages that declare
+// nothing are of the revision that such messages have by now, until a handshake decides:
+// then they are of that too.
 func (s *conv) release() {
 	left := s.waiting[:0]
 	for _, w := range s.waiting {
 		r := w.r
 		if r == mcp.NoRevision {
-			r = s.settled
+			r = s.usual()
 		}
-		if !s.give(w.f, r) {
+		if !s.give(w.f, r) || w.r == mcp.NoRevision && s.settled == mcp.NoRevision {
 			left = append(left, w)
 		}
 	}

@@ -27,11 +27,19 @@ const (
 	heldFrames = 256
 	heldTime   = 2 * time.Second
 	heldBytes  = 1 << 20 // of one frame
+	heldInAll  = 4 << 20 // bytes
 )
 
 // hold keeps an answer back that may stand before its request.
 func (s *conv) hold(e *Event) bool {
 	if !s.unordered || e.Msg.ID == nil || string(e.Msg.ID) == "null" || len(s.held) >= heldMost || len(e.Frame.Payload) > heldBytes {
+		return false
+	}
+	size := len(e.Frame.Payload)
+	for i := range s.held {
+		size += len(s.held[i].frame.Payload)
+	}
+	if size > heldInAll {
 		return false
 	}
 	key := IDKey(e.From.other(), e.Msg.ID)

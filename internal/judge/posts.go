@@ -1,6 +1,8 @@
 package judge
 
 import (
+	"maps"
+
 	"mcpsnoop/internal/capture"
 	"mcpsnoop/internal/jsonrpc"
 	"mcpsnoop/internal/mcp"
@@ -27,10 +29,23 @@ type posts struct {
 	reply      *Reply  // of a trace: the last answer's head
 	whose      *Post   // whose it is, nil if unknown
 	fresh      bool    // nothing of the server came since
+
+	asked, said headers // of the last heads
+}
+
+// headers are what heads hold, which must not change: most heads hold the same as one
+// before them.
+type headers map[string]string
+
+func (h *headers) keep(now map[string]string) map[string]string {
+	if !maps.Equal(*h, now) {
+		*h = maps.Clone(now)
+	}
+	return *h
 }
 
 // maxPosts is how many exchanges of a session are remembered at once.
-const maxPosts = 1 << 14
+const maxPosts = 1 << 12
 
 func isAsking(f *capture.Frame) bool {
 	return f.HTTP != nil && f.Status() == 0 && (f.Dir == capture.C2S || f.Dir == capture.Meta && f.HTTP.Verb != "")
@@ -85,17 +100,9 @@ func (s *conv) newPost(f *capture.Frame) *Post {
 		Complete: f.Exchange != 0 || s.trace,
 	}
 	if h := f.HTTP; h != nil {
-		p.Verb, p.Path, p.Header = h.Verb, h.Path, cloneHeader(h.Request)
+		p.Verb, p.Path, p.Header = h.Verb, h.Path, s.posts.asked.keep(h.Request)
 	}
 	return p
-}
-
-func cloneHeader(h map[string]string) map[string]string {
-	c := make(map[string]string, len(h))
-	for name, value := range h {
-		c[name] = value
-	}
-	return c
 }
 
 func (s *conv) keep(p *Post) {
@@ -115,40 +122,70 @@ func (s *conv) carry(f *capture.Frame, parsed ...jsonrpc.Message) (*Post, *Reply
 	if f.Exchange == 0 {
 		return s.carryOld(f)
 	}
-	p := s.posts.byExchange[f.Exchange]
-	if p == nil {
-		key := exchangeKey{f.Tap, f.Exchange}
-		if p = s.j.heads[key]; p != nil {
-			delete(s.j.heads, key)
-			if f.Dir == capture.C2S {
-				p.Seq = f.Seq
-			}
-		} else {
-			p = s.newPost(f)
-			p.Complete = f.HTTP != nil && f.Dir == capture.C2S
-		}
-		s.keep(p)
-		if p.Complete {
-			p.revision = declaredIn(parsed)
-			s.headEvent(f, p)
-		}
-	}
+	p := s.exchange(f, parsed)
 	if f.Dir == capture.C2S {
+		p.body = true
+		if p.Over { // it was answered before it was read
+			delete(s.posts.byExchange, p.Exchange)
+		}
 		return p, nil
 	}
+	event := f.HTTP != nil && f.HTTP.SSE != nil
 	if status := f.Status(); p.Reply == nil && status >= 200 {
-		p.Reply = &Reply{Seq: f.Seq, Status: status, Complete: true}
+		p.Reply = &Reply{Seq: f.Seq, Status: status, Complete: !event} // events do not repeat the head
 		if f.HTTP != nil {
-			p.Reply.Header = cloneHeader(f.HTTP.Response)
+			p.Reply.Header = s.posts.said.keep(f.HTTP.Response)
 		}
-		p.Stream = f.Kind == capture.Open
+		p.Stream = event || f.Kind == capture.Open
 		s.statusEvent(f, p, p.Reply)
 	}
-	if p.Reply != nil && !p.Stream && f.Dir == capture.S2C && f.Kind != capture.Open && (f.HTTP == nil || f.HTTP.SSE == nil) {
-		p.Over = true
-		delete(s.posts.byExchange, p.Exchange)
+	if p.Reply != nil && !p.Stream {
+		s.over(p)
 	}
 	return p, p.Reply
+}
+
+// exchange returns the exchange of a frame. The head of its request is told of with the
+// first frame after it, which shows whose it is.
+func (s *conv) exchange(f *capture.Frame, parsed []jsonrpc.Message) *Post {
+	if p := s.posts.byExchange[f.Exchange]; p != nil {
+		return p
+	}
+	p := s.headBefore(f)
+	told := p != nil || f.Dir == capture.C2S
+	switch {
+	case p == nil:
+		p = s.newPost(f)
+		p.Complete = f.HTTP != nil && told
+	case f.Dir == capture.C2S:
+		p.Seq = f.Seq
+	}
+	s.keep(p)
+	if told && p.Complete {
+		p.revision = declaredIn(parsed)
+		s.headEvent(f, p)
+	}
+	return p
+}
+
+// headBefore returns the head that stood before a frame and was not told of, nil if there
+// is none.
+func (s *conv) headBefore(f *capture.Frame) *Post {
+	key := exchangeKey{f.Tap, f.Exchange}
+	p := s.j.heads[key]
+	if p != nil {
+		delete(s.j.heads, key)
+	}
+	return p
+}
+
+// over notes that an exchange has ended. Its body may still come: some servers answer
+// before they have read it.
+func (s *conv) over(p *Post) {
+	p.Over = true
+	if p.body || p.Verb != "POST" {
+		delete(s.posts.byExchange, p.Exchange)
+	}
 }
 
 // declaredIn returns the revision that a body declares itself.
@@ -186,7 +223,7 @@ func (s *conv) carryTrace(f *capture.Frame) (*Post, *Reply) {
 	case f.Dir == capture.S2C && f.Kind == capture.HTTPHead:
 		q.reply = &Reply{Seq: f.Seq, Status: f.Status(), Complete: true}
 		if f.HTTP != nil {
-			q.reply.Header = cloneHeader(f.HTTP.Response)
+			q.reply.Header = q.said.keep(f.HTTP.Response)
 		}
 		q.whose, q.fresh = nil, true
 		if len(q.waiting) == 1 {
@@ -229,10 +266,8 @@ func (s *conv) resolve(e *Event) {
 }
 
 func (s *conv) headEvent(f *capture.Frame, p *Post) {
-	if f.Kind != capture.HTTPHead && p.Seq != f.Seq && f.Dir != capture.C2S {
-		return // an answer to what was not seen
-	}
-	e := &Event{Kind: Head, From: Client, Seq: p.Seq, At: p.At, Post: p}
+	e := &s.j.event
+	*e = Event{Kind: Head, From: Client, Seq: p.Seq, At: p.At, Post: p}
 	e.Revision = p.revision
 	if p.revision == mcp.NoRevision || s.pinned != mcp.NoRevision || s.trace {
 		e.Revision = s.revisionOf(e.with(s, f))
@@ -241,7 +276,8 @@ func (s *conv) headEvent(f *capture.Frame, p *Post) {
 }
 
 func (s *conv) statusEvent(f *capture.Frame, p *Post, r *Reply) {
-	e := &Event{Kind: Status, From: Server, Seq: r.Seq, At: session.Instant{Wall: f.Time, Mono: f.Mono}, Post: p, Reply: r}
+	e := &s.j.event
+	*e = Event{Kind: Status, From: Server, Seq: r.Seq, At: session.Instant{Wall: f.Time, Mono: f.Mono}, Post: p, Reply: r}
 	e.with(s, f)
 	e.Revision = s.revisionOf(e)
 	if p != nil && len(p.Requests) == 0 && p.revision != mcp.NoRevision && s.pinned == mcp.NoRevision && !s.trace {
@@ -270,7 +306,16 @@ func (s *conv) plain(e *Event) {
 
 // closed takes the end of an answer, or of a transport.
 func (s *conv) closed(f *capture.Frame) {
-	e := (&Event{Kind: Closed, From: Server, Seq: f.Seq, At: session.Instant{Wall: f.Time, Mono: f.Mono}}).with(s, f)
+	var p *Post
+	if f.Exchange != 0 {
+		p = s.posts.byExchange[f.Exchange]
+		if p == nil && s.j.heads[exchangeKey{f.Tap, f.Exchange}] != nil { // it ended before anything else of it was seen
+			p = s.exchange(f, nil)
+		}
+	}
+	e := &s.j.event
+	*e = Event{Kind: Closed, From: Server, Seq: f.Seq, At: session.Instant{Wall: f.Time, Mono: f.Mono}, Post: p}
+	e.with(s, f)
 	if h := f.HTTP; h != nil {
 		switch h.ClosedBy {
 		case "client":
@@ -282,8 +327,8 @@ func (s *conv) closed(f *capture.Frame) {
 	if f.Dir == capture.C2S {
 		e.From = Client
 	}
-	if e.Post = s.posts.byExchange[f.Exchange]; e.Post != nil && f.Exchange != 0 {
-		e.Post.Over = true
+	if p != nil {
+		p.Over = true
 		delete(s.posts.byExchange, f.Exchange)
 	}
 	e.Revision = s.revisionOf(e)

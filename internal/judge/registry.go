@@ -13,7 +13,8 @@ type Registry struct {
 	clauses  []*Clause // in the order of reports
 	checks   []*Check
 	trackers []*Tracker
-	slots    int
+	slots    int // of checks and trackers; the trackers' come first
+	states   int // of those that have one
 	before   table
 	after    table
 	byRev    [mcp.Latest + 1]table // of the checks that decide a clause there
@@ -34,6 +35,7 @@ type calls struct {
 
 type call struct {
 	slot  int
+	state int
 	check *Check     // nil for a tracker
 	make  func() any // its state
 	do    func(*Event)
@@ -45,13 +47,14 @@ type call struct {
 func NewRegistry(clauses []*Clause, trackers []*Tracker) (*Registry, error) {
 	r := &Registry{clauses: clauses, trackers: trackers}
 	for _, t := range trackers {
-		t.slot = r.slots
+		t.slot, t.state = r.slots, r.states
 		r.slots++
+		r.states++
 		to := &r.after
 		if t.Before {
 			to = &r.before
 		}
-		to.add(call{slot: t.slot, make: t.New}, t.On)
+		to.add(call{slot: t.slot, state: t.state, make: t.New}, t.On)
 	}
 	ids := map[string]*Check{}
 	for _, c := range clauses {
@@ -72,8 +75,11 @@ func NewRegistry(clauses []*Clause, trackers []*Tracker) (*Registry, error) {
 		for _, check := range c.Checks {
 			if known := ids[check.ID]; known == nil {
 				ids[check.ID] = check
-				check.slot = r.slots
+				check.slot, check.state = r.slots, r.states
 				r.slots++
+				if check.New != nil {
+					r.states++
+				}
 				r.checks = append(r.checks, check)
 			} else if known != check {
 				return nil, fmt.Errorf("two checks are called %s", check.ID)
@@ -98,7 +104,7 @@ func (r *Registry) bind() {
 	r.common = make([]bool, r.slots)
 	r.deciding = make([][mcp.Latest + 1][]*Clause, r.slots)
 	for _, check := range r.checks {
-		one := call{slot: check.slot, check: check, make: check.New}
+		one := call{slot: check.slot, state: check.state, check: check, make: check.New}
 		var in mcp.Revisions
 		for rev := mcp.Revision(1); rev <= mcp.Latest; rev++ {
 			for _, c := range r.rows[rev] {
@@ -155,6 +161,9 @@ func (r *Registry) In(rev mcp.Revision) []*Clause { return r.rows[rev] }
 
 // of returns the clauses of a revision that a check decides.
 func (r *Registry) of(check *Check, rev mcp.Revision) []*Clause { return r.deciding[check.slot][rev] }
+
+// tally returns the place of a check among the counts of a session.
+func (r *Registry) tally(slot int) int { return slot - len(r.trackers) }
 
 // add binds functions to what they ask for.
 func (t *table) add(one call, list []On) {

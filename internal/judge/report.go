@@ -103,25 +103,44 @@ func (j *Judge) End(i int) *Report {
 	report := &Report{Basis: by, Unsupported: unsupported, Notes: slices.Clone(s.notes), Messages: s.facts.Messages}
 	report.Revision = r
 	if unsupported != "" {
-		report.Rows = s.unsupportedRows()
+		report.Rows, report.Also = s.unsupportedRows(), s.also(mcp.NoRevision)
 		return report
 	}
-	end := *s // with results of its own
-	for rev := range end.results {
-		end.results[rev] = slices.Clone(s.results[rev])
-		for k := range end.results[rev] {
-			t := &end.results[rev][k]
-			t.findings = slices.Clip(t.findings)
-		}
-	}
+	end := s.ending()
 	end.conclude(r)
-	report.Rows = end.rows(r, true)
-	for rev := mcp.Revision(1); rev <= mcp.Latest; rev++ {
-		if rev != r && end.worthTelling(rev) {
-			report.Also = append(report.Also, end.rows(rev, false))
+	report.Rows = end.rows(r, r)
+	report.Also = end.also(r)
+	return report
+}
+
+// ending returns a copy of a session that may be ended: what checks conclude goes to
+// results of its own.
+func (s *conv) ending() *conv {
+	end := *s
+	end.off = slices.Clone(s.off)
+	for rev := range end.results {
+		to := &end.results[rev]
+		to.subjects = slices.Clone(to.subjects)
+		to.found = nil
+		if n := len(s.results[rev].found); n > 0 {
+			to.found = make(map[int]*conviction, n)
+		}
+		for check, in := range s.results[rev].found {
+			to.found[check] = &conviction{slices.Clip(in.findings), in.more}
 		}
 	}
-	return report
+	return &end
+}
+
+// also returns the rows of messages that were of another revision than r, which is the
+// session's.
+func (s *conv) also(r mcp.Revision) (all []Rows) {
+	for rev := mcp.Revision(1); rev <= mcp.Latest; rev++ {
+		if rev != r && s.worthTelling(rev, r) {
+			all = append(all, s.rows(rev, r))
+		}
+	}
+	return all
 }
 
 // conclude runs what follows from absence.
@@ -135,18 +154,27 @@ func (e *Event) of(s *conv) *Event {
 	return e
 }
 
-// worthTelling reports whether messages of another revision than the session's were
+// worthTelling reports whether messages of another revision than the session's, r, were
 // judged, and not just sent to see whether they are understood.
-func (s *conv) worthTelling(rev mcp.Revision) bool {
-	if s.results[rev] == nil || mcp.PerRequest(rev) && !s.eras.modern && s.pinned == mcp.NoRevision {
-		return false
-	}
-	for k := range s.results[rev] {
-		if s.results[rev][k].subjects > 0 {
-			return true
+func (s *conv) worthTelling(rev, r mcp.Revision) bool {
+	for _, in := range s.results[mcp.NoRevision].found {
+		for _, f := range in.findings {
+			for _, g := range f.given {
+				if s.stray(f, g.clause, rev, r) {
+					return true
+				}
+			}
 		}
 	}
-	return false
+	return !s.blind(rev) && slices.ContainsFunc(s.results[rev].subjects, func(n uint32) bool { return n > 0 })
+}
+
+// stray reports whether a finding was told under a clause of another revision before that
+// of the session, r, was decided, and r has no such clause: it stands among the rows of
+// the other, since what was told is not taken back.
+func (s *conv) stray(f *Finding, c *Clause, rev, r mcp.Revision) bool {
+	return slices.Contains(f.given, given{c, rev}) &&
+		!slices.ContainsFunc(s.j.options.Registry.of(f.Check, r), func(here *Clause) bool { return here.ID == c.ID })
 }
 
 // unsupportedRows are the newest clauses, none of them judged.
@@ -160,12 +188,13 @@ func (s *conv) unsupportedRows() Rows {
 	return rows
 }
 
-// rows makes the rows of a revision. What was judged while its revision was open
-// belongs to that of the session.
-func (s *conv) rows(rev mcp.Revision, whole bool) Rows {
-	rows := Rows{Revision: rev}
-	for _, c := range s.j.options.Registry.In(rev) {
-		row := s.row(c, rev, whole)
+// rows makes the rows of a revision in a session of revision r. What was judged while
+// its revision was open belongs to that of the session.
+func (s *conv) rows(rev, r mcp.Revision) Rows {
+	in := s.j.options.Registry.In(rev)
+	rows := Rows{Revision: rev, List: make([]Row, 0, len(in))}
+	for _, c := range in {
+		row := s.row(c, rev, r)
 		if !c.Own || row.Outcome == Fail || row.Outcome == Warned {
 			rows.List = append(rows.List, row)
 		}
@@ -173,7 +202,7 @@ func (s *conv) rows(rev mcp.Revision, whole bool) Rows {
 	return rows
 }
 
-func (s *conv) row(c *Clause, rev mcp.Revision, whole bool) Row {
+func (s *conv) row(c *Clause, rev, r mcp.Revision) Row {
 	row := Row{Clause: c}
 	switch {
 	case len(c.Checks) == 0:
@@ -186,21 +215,20 @@ func (s *conv) row(c *Clause, rev mcp.Revision, whole bool) Row {
 	blind := s.blind(rev)
 	subjects := 0
 	for _, check := range c.Checks {
-		var parts [2]*tally
-		if whole && s.results[mcp.NoRevision] != nil {
-			parts[0] = &s.results[mcp.NoRevision][check.slot]
-		}
-		if s.results[rev] != nil {
-			parts[1] = &s.results[rev][check.slot]
-		}
-		for _, t := range parts {
-			if t == nil {
-				continue
+		for _, from := range [2]mcp.Revision{mcp.NoRevision, rev} {
+			n, in := s.seen(check, from)
+			if all := from == rev || rev == r; all {
+				subjects += n
+				row.More += in.more
 			}
-			subjects += t.subjects
-			row.More += t.more
-			for _, f := range t.findings {
-				if blind && f.From == Server {
+			for _, f := range in.findings {
+				if from != rev && rev != r {
+					if !s.stray(f, c, rev, r) {
+						continue
+					}
+					subjects++
+				}
+				if blind && f.From == Server && !f.wasGiven(c) {
 					subjects--
 					continue
 				}
@@ -223,6 +251,18 @@ func (s *conv) row(c *Clause, rev mcp.Revision, whole bool) Row {
 	return row
 }
 
+// seen returns what a check has counted and found at a revision.
+func (s *conv) seen(check *Check, rev mcp.Revision) (subjects int, found conviction) {
+	from := &s.results[rev]
+	if from.subjects != nil {
+		subjects = int(from.subjects[s.j.options.Registry.tally(check.slot)])
+	}
+	if in := from.found[check.slot]; in != nil {
+		found = *in
+	}
+	return subjects, found
+}
+
 // blind reports whether nothing can be said of the server: it was asked in a revision
 // that it has not shown to know.
 func (s *conv) blind(rev mcp.Revision) bool {
@@ -231,17 +271,12 @@ func (s *conv) blind(rev mcp.Revision) bool {
 
 // Outcome returns what a check has counted and found at a revision of session i.
 func (j *Judge) Outcome(i int, c *Check, rev mcp.Revision) (subjects int, findings []*Finding) {
-	s := *j.at(i)
-	for r := range s.results {
-		s.results[r] = slices.Clone(s.results[r])
-	}
+	s := j.at(i).ending()
 	s.conclude(rev)
 	for _, r := range []mcp.Revision{mcp.NoRevision, rev} {
-		if s.results[r] != nil {
-			t := &s.results[r][c.slot]
-			subjects += t.subjects
-			findings = append(findings, t.findings...)
-		}
+		n, in := s.seen(c, r)
+		subjects += n
+		findings = append(findings, in.findings...)
 	}
 	return subjects, findings
 }

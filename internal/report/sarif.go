@@ -75,7 +75,7 @@ func (v *Verdicts) WriteSARIF(w io.Writer, dir string) error {
 	if semantic(v.Version) {
 		driver.Version = strings.TrimPrefix(v.Version, "v")
 	}
-	index := map[string]int{}
+	index, marks := map[string]int{}, map[string]int{}
 	add := func(s *Verdict, rows *judge.Rows) {
 		for i := range rows.List {
 			r := &rows.List[i]
@@ -86,7 +86,9 @@ func (v *Verdicts) WriteSARIF(w io.Writer, dir string) error {
 					index[r.Clause.ID] = at
 					driver.Rules = append(driver.Rules, ruleOf(r.Clause, rows))
 				}
-				run.Results = append(run.Results, s.result(r, &r.Findings[j], at, dir))
+				result := s.result(r, &r.Findings[j], at, dir)
+				result.Fingerprints = map[string]string{"mcpsnoopFinding/v1": s.fingerprint(r, &r.Findings[j], marks)}
+				run.Results = append(run.Results, result)
 			}
 		}
 	}
@@ -131,11 +133,9 @@ func (s *Verdict) result(r *judge.Row, f *judge.Finding, index int, dir string) 
 	if r.Clause.Level.Binds() {
 		level = "error"
 	}
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%d\x00%s", s.Session, r.Clause.ID, f.Seq, f.Detail))
 	out := sarifResult{
 		Rule: r.Clause.ID, Index: index, Level: level,
-		Message:      sarifText{term.Escape(fmt.Sprintf("session %s, frame %d: %s", s.Session, f.Seq, f.Detail))},
-		Fingerprints: map[string]string{"mcpsnoopFinding/v1": hex.EncodeToString(sum[:8])},
+		Message: sarifText{term.Escape(fmt.Sprintf("session %s, frame %d: %s", s.Session, f.Seq, f.Detail))},
 	}
 	if len(s.Files) == 0 {
 		return out
@@ -153,8 +153,20 @@ func (s *Verdict) result(r *judge.Row, f *judge.Finding, index int, dir string) 
 	return out
 }
 
+// fingerprint names a finding, the same in every run over a log. Where a frame breaks a
+// clause several times in the same words, they are counted.
+func (s *Verdict) fingerprint(r *judge.Row, f *judge.Finding, marks map[string]int) string {
+	mark := fmt.Sprintf("%s\x00%s\x00%d\x00%s", s.Session, r.Clause.ID, f.Seq, f.Detail)
+	marks[mark]++
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%d", mark, marks[mark]))
+	return hex.EncodeToString(sum[:8])
+}
+
 // uriOf spells a path as SARIF wants it.
 func uriOf(path, dir string) string {
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(dir, path)
+	}
 	if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {
 		return (&url.URL{Path: filepath.ToSlash(rel)}).String()
 	}

@@ -23,7 +23,7 @@ type Verdicts struct {
 type Verdict struct {
 	Session string
 	*judge.Report
-	Files []string                              // of the log, none for stdin
+	Files []string                            // of the log, none for stdin
 	Place func(seq uint64) (file, line int32) // of a frame in them; nil or line 0 where unknown
 }
 
@@ -114,14 +114,19 @@ func (s *Verdict) text(out *bufio.Writer, p term.Palette, all bool) {
 		fmt.Fprintf(out, "note seq %d: %s (%s)\n", n.Seq, term.Escape(n.Detail), n.Check.ID)
 	}
 	verdict := s.Verdict()
-	r := view.RolePassed
-	if verdict == judge.Failed || verdict == judge.CannotJudge {
-		r = view.RoleFailed
+	word := verdict.String()
+	switch {
+	case verdict == judge.Failed || verdict == judge.CannotJudge:
+		word = p.Paint(view.RoleFailed, word)
+	case !s.Judged():
+		word += " (nothing was judged)"
+	default:
+		word = p.Paint(view.RolePassed, word)
 	}
-	fmt.Fprintf(out, "verdict: %s\n", p.Paint(r, verdict.String()))
+	fmt.Fprintf(out, "verdict: %s\n", word)
 }
 
-// order is the order in which totals are named.
+// totals are the outcomes in the order in which they are named.
 var totals = []judge.Outcome{judge.Pass, judge.Fail, judge.Warned, judge.Excluded, judge.Unsupported, judge.NotApplicable, judge.NotObserved}
 
 func writeRows(out *bufio.Writer, p term.Palette, rows *judge.Rows, all bool) {
