@@ -97,6 +97,14 @@ func Read(traceparent, tracestate []byte) (Context, []Member, error) {
 	return c, state, nil
 }
 
+// ParseTraceID reads what [TraceID.String] writes; false if it is anything else.
+func ParseTraceID(text string) (id TraceID, ok bool) {
+	if len(text) != 2*len(id) || !hexBytes(id[:], []byte(text)) {
+		return TraceID{}, false
+	}
+	return id, id != TraceID{}
+}
+
 // hexByte reads two lower-case hex digits.
 func hexByte(text []byte) (byte, bool) {
 	if len(text) < 2 {
