@@ -365,6 +365,32 @@ func TestFollowGoesOnInNextParts(t *testing.T) {
 }
 
 // Sweeps over two parts that grow between any two looks keep the order.
+// TestFollowUntilDone: whoever writes can say so, and that nothing follows. All there is then is
+// handed out, also what lies in a part that was begun a moment ago.
+func TestFollowUntilDone(t *testing.T) {
+	bubble(t, func(t *testing.T, dir string) {
+		l := create(t, Dir(dir), testID)
+		write(t, l, line("a", 1))
+		wake, done := make(chan struct{}), make(chan struct{})
+		w := watch(t, Follower{Logs: []Entry{at(t, l.Path())}, Wake: wake, Done: done}, nil)
+		w.wants("a1 . live")
+		write(t, l, line("a", 2))
+		wake <- struct{}{}
+		w.wants("a2 .")
+		write(t, l, line("a", 3))
+		if err := l.NextPart(); err != nil {
+			t.Fatal(err)
+		}
+		write(t, l, line("a", 4))
+		l.Close()
+		close(done)
+		if err := <-w.done; err != nil {
+			t.Errorf("ended with %v", err)
+		}
+		w.wants("a3 a4 . idle")
+	})
+}
+
 func TestTailOrderOverParts(t *testing.T) {
 	dir := t.TempDir()
 	first := filepath.Join(dir, "t.jsonl")

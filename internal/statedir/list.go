@@ -8,8 +8,10 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -137,31 +139,67 @@ type logPart struct {
 	info   fs.FileInfo
 }
 
+// listShareOf is how many files one of those who look at them looks at, at least: to
+// share fewer costs more than it saves.
+const listShareOf = 512
+
+// parts looks at the files of these names. What takes long in a large directory is
+// waiting for the system, so the cores share it.
 func (d Dir) parts(names []fs.DirEntry) (parts []logPart, problems []error) {
-	for _, name := range names {
-		stem, packed, ok := logName(name.Name())
-		if !ok || name.IsDir() {
-			continue
-		}
-		path := filepath.Join(d.Sessions(), name.Name())
-		info, err := os.Stat(path)
-		if err == nil && info.Mode().IsRegular() {
-			if info.Size() == 0 {
-				continue
+	type look struct {
+		part    logPart
+		problem error
+	}
+	looks := make([]look, len(names))
+	share := max(listShareOf, (len(names)+runtime.GOMAXPROCS(0)-1)/runtime.GOMAXPROCS(0))
+	var others sync.WaitGroup
+	for from := 0; from < len(names); from += share {
+		upto := min(from+share, len(names))
+		one := func() {
+			for i := from; i < upto; i++ {
+				looks[i].part, looks[i].problem = d.part(names[i])
 			}
-			err = readable(path)
 		}
-		switch {
-		case err != nil:
-			problems = append(problems, fmt.Errorf("read log %w", pathCause(err)))
-		case !info.Mode().IsRegular():
-			problems = append(problems, fmt.Errorf("read log %q: not a regular file", path))
-		default:
-			id, n := splitPart(stem)
-			parts = append(parts, logPart{id, n, packed, path, info})
+		if upto == len(names) {
+			one()
+			break
+		}
+		others.Go(one)
+	}
+	others.Wait()
+	for i := range looks {
+		switch l := &looks[i]; {
+		case l.problem != nil:
+			problems = append(problems, l.problem)
+		case l.part.path != "":
+			parts = append(parts, l.part)
 		}
 	}
 	return parts, problems
+}
+
+// part looks at a file; zero for one that is no log, or has nothing in it.
+func (d Dir) part(name fs.DirEntry) (logPart, error) {
+	stem, packed, ok := logName(name.Name())
+	if !ok || name.IsDir() {
+		return logPart{}, nil
+	}
+	path := filepath.Join(d.Sessions(), name.Name())
+	info, err := os.Stat(path)
+	if err == nil && info.Mode().IsRegular() {
+		if info.Size() == 0 {
+			return logPart{}, nil
+		}
+		err = readable(path)
+	}
+	switch {
+	case err != nil:
+		return logPart{}, fmt.Errorf("read log %w", pathCause(err))
+	case !info.Mode().IsRegular():
+		return logPart{}, fmt.Errorf("read log %q: not a regular file", path)
+	}
+	id, n := splitPart(stem)
+	return logPart{id, n, packed, path, info}, nil
 }
 
 // group makes logs of parts. Of a part and its compressed copy the part counts.
