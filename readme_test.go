@@ -90,6 +90,7 @@ func TestReadme(t *testing.T) {
 		Dir: dir,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("MCPSNOOP_HOME", filepath.Join(e.WorkDir, "state"))
+			e.Setenv("XDG_CACHE_HOME", filepath.Join(e.WorkDir, "cache"))
 			return nil
 		},
 		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"recording": recording},
@@ -146,12 +147,13 @@ func command(t *testing.T, script *strings.Builder, line string) int {
 		t.Errorf("README shows %q, which this test cannot run: make it plain, or name in elsewhere who runs it", line)
 		return 0
 	}
-	if strings.HasPrefix(line, "mcpsnoop http ") {
+	if strings.HasPrefix(line, "mcpsnoop http ") || strings.HasPrefix(line, "mcpsnoop watch http ") {
 		// Any port, since the usual one may be taken, and a directory of its own: no
 		// client comes, and the commands that follow take the newest session. Nothing
 		// but a signal ends it.
-		fmt.Fprintf(script, "[unix] exec %s --listen 127.0.0.1:0 --home web &web&\n"+
-			"[unix] recording web\n[unix] kill -INT web\n[unix] wait web\n", line)
+		home := fmt.Sprintf("web%d", script.Len())
+		fmt.Fprintf(script, "[unix] exec %s --listen 127.0.0.1:0 --home %s &%[2]s&\n"+
+			"[unix] recording %[2]s\n[unix] kill -INT %[2]s\n[unix] wait %[2]s\n", line, home)
 		return 1
 	}
 	if strings.Contains(line, " -- ") {

@@ -14,6 +14,7 @@ func (a *app) checkCommand() *cobra.Command {
 	var (
 		failOn string
 		all    bool
+		runID  string
 	)
 	c := &cobra.Command{
 		Use:   "check [SESSION|LOG|-]...",
@@ -25,27 +26,36 @@ a signal named by --fail-on was seen. Without an argument it takes the newest se
 			if err != nil {
 				return usagef("", "%w", err)
 			}
-			return a.check(args, report.Options{FailOn: set, All: all})
+			return a.check(args, runID, report.Options{FailOn: set, All: all})
 		},
 	}
 	c.Flags().StringVar(&failOn, "fail-on", gate.Default().String(), "signals that fail the check")
 	c.Flags().BoolVar(&all, "all", false, "list findings of the other signals too")
+	addRun(c, &runID)
 	return c
 }
 
-func (a *app) check(args []string, o report.Options) error {
-	if len(args) == 0 {
-		args = []string{""}
-	}
+func (a *app) check(args []string, runID string, o report.Options) error {
 	defer a.onInterrupt(nil)()
+	targets, run, err := a.targets(args, runID)
+	if err != nil {
+		return err
+	}
+	defer a.keepJudged()
 	check := &report.Check{FailOn: o.FailOn, All: o.All}
-	for _, arg := range args {
-		if err := a.checkOne(check, arg, o); err != nil {
+	var own []ownSession
+	for _, t := range targets {
+		one, err := a.checkOne(check, t, o)
+		if err != nil {
 			return err
 		}
+		own = append(own, one...)
 	}
 	if err := check.WriteText(a.env.Stdout, a.palette()); err != nil {
 		return err
+	}
+	if run == nil {
+		a.tellRuns("check", own)
 	}
 	if check.Frames() == 0 {
 		return usagef("", "nothing to judge: no frame passed")
@@ -56,13 +66,14 @@ func (a *app) check(args []string, o report.Options) error {
 	return nil
 }
 
-func (a *app) checkOne(check *report.Check, arg string, o report.Options) error {
-	in, err := a.open(arg, false)
+// checkOne checks the sessions of one log, which it returns.
+func (a *app) checkOne(check *report.Check, t target, o report.Options) (own []ownSession, err error) {
+	in, err := a.openTarget(t, false)
 	if err != nil {
-		return err
+		return own, err
 	}
 	defer in.Close()
-	o.Select = in.pick.ofTap
+	o.Select = in.wants
 	o.Judge = a.newJudge(judge.Options{})
 	collect := report.NewCollector(o)
 	r := session.New(session.Options{Settled: collect.Settled, Revised: collect.Revised})
@@ -70,15 +81,16 @@ func (a *app) checkOne(check *report.Check, arg string, o report.Options) error 
 		collect.Step(f, st)
 		return nil
 	}); err != nil {
-		return unreadable(err)
+		return own, unreadable(err)
 	}
 	if err := in.pick.has(r, in.name()); err != nil {
-		return err
+		return own, err
 	}
+	a.judged(in, r, o.Judge)
 	found := collect.Report(r)
 	if len(found.Sessions) == 0 {
-		return usagef("", "nothing to judge in %q: it holds no session", in.name())
+		return own, usagef("", "nothing to judge in %q: it holds no session", in.name())
 	}
 	check.Sessions = append(check.Sessions, found.Sessions...)
-	return nil
+	return ownOf(in, headersOf(r)), nil
 }

@@ -92,7 +92,7 @@ func (a *app) demo(ctx context.Context) error {
 		return err
 	}
 	fmt.Fprintln(a.env.Stdout)
-	err = a.check([]string{stdio, web}, report.Options{FailOn: gate.Default()})
+	err = a.check([]string{stdio, web}, "", report.Options{FailOn: gate.Default()})
 	var said *exitError
 	if errors.As(err, &said) && said.code == exitNo { // what the demo is about
 		return nil

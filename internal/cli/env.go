@@ -7,6 +7,7 @@ import (
 
 	"mcpsnoop/internal/checks"
 	"mcpsnoop/internal/judge"
+	"mcpsnoop/internal/proc"
 )
 
 // Env is everything a command takes from the process around it.
@@ -14,9 +15,19 @@ type Env struct {
 	Stdin, Stdout, Stderr *os.File
 	Getenv                func(string) string
 	Now                   func() time.Time
-	Version               string // "1.2.3", or what the build knows
+	Version               string                 // "1.2.3", or what the build knows
+	CacheDir              func() (string, error) // of the user; nil: there is none
 
+	host     func() string          // hash of this machine's boot identity; nil: the real one
 	registry func() *judge.Registry // by which sessions are judged; nil: all checks there are
+}
+
+// thisHost is the hash of this machine's boot identity, "" if it has none.
+func (e *Env) thisHost() string {
+	if e.host != nil {
+		return e.host()
+	}
+	return proc.Host(proc.System)
 }
 
 // checks returns what sessions are judged by.
@@ -32,9 +43,10 @@ func (e *Env) checks() *judge.Registry {
 func SystemEnv(version string) *Env {
 	return &Env{
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
-		Getenv:  os.Getenv,
-		Now:     time.Now,
-		Version: buildVersion(version),
+		Getenv:   os.Getenv,
+		Now:      time.Now,
+		CacheDir: os.UserCacheDir,
+		Version:  buildVersion(version),
 	}
 }
 

@@ -75,7 +75,7 @@ func (a *app) http(c *cobra.Command, flags *httpFlags, w *watch) error {
 	}
 	notices := tap.NewNotices(a.env.Stderr)
 	defer notices.Close(noticeWait)
-	logs := &sessionFiles{pattern: flags.traceFile, watch: w}
+	logs := &sessionFiles{pattern: flags.traceFile, replace: flags.replace, watch: w}
 	if strings.Contains(logs.pattern, sessionPlace) && !flags.noTrace {
 		proxy.LogFor, flags.traceFile = logs.open, os.DevNull
 	}
@@ -134,6 +134,7 @@ const sessionPlace = "{session}"
 // sessionFiles are the logs of a proxy that writes one for each MCP session.
 type sessionFiles struct {
 	pattern, label string
+	replace        bool // what is in a file
 	watch          *watch
 
 	mu    sync.Mutex
@@ -142,8 +143,9 @@ type sessionFiles struct {
 
 // open opens the log of an MCP session, "" for what belongs to none.
 func (s *sessionFiles) open(session string) (tap.Log, string, error) {
-	log, err := statedir.OpenTrace(strings.ReplaceAll(s.pattern, sessionPlace, fileWord(session)))
+	log, err := openTrace(strings.ReplaceAll(s.pattern, sessionPlace, fileWord(session)), s.replace)
 	if err != nil {
+		s.watch.unjudged(err)
 		return nil, "", err
 	}
 	s.mu.Lock()

@@ -15,12 +15,15 @@ import (
 // input is one log to read, with what is known of it from outside.
 type input struct {
 	*capture.Log
-	paths []string // none for stdin
-	live  bool     // somebody is writing it
-	pick  pick     // which of its sessions were asked for
-	size  int64    // of all files as they lie there, 0 for stdin
+	paths []string       // none for stdin
+	entry statedir.Entry // the log they are, as it was before it was opened
+	live  bool           // somebody is writing it
+	pick  pick           // which of its sessions were asked for
+	size  int64          // of all files as they lie there, 0 for stdin
 	read  int64
 	bar   *term.Progress
+
+	logs []opened // of a run, one behind the other
 }
 
 // open opens what a session argument names: "-" is stdin, "" the newest session,
@@ -41,7 +44,7 @@ func (a *app) open(arg string, again bool) (*input, error) {
 		return nil, unreadable(err)
 	}
 	state, _ := entry.State()
-	in.paths, in.size, in.live, in.pick = entry.Paths, entry.Size, state == statedir.Live, pick
+	in.entry, in.paths, in.size, in.live, in.pick = entry, entry.Paths, entry.Size, state == statedir.Live, pick
 	return in, nil
 }
 
@@ -83,6 +86,12 @@ func (a *app) resolve(arg string) (statedir.Entry, pick, error) {
 	if rest, p, ok := splitPick(arg); ok && errors.As(err, &missing) {
 		if e, n, found := dir.Resolve(rest); !errors.As(found, &missing) {
 			entry, note, err, which = e, n, found, p
+		}
+	}
+	if errors.As(err, &missing) && !missing.File {
+		if e, p, ok := a.holding(dir, arg); ok {
+			entry, err, which = e, nil, p
+			note = fmt.Sprintf("session %q is in log %q", arg, e.ID)
 		}
 	}
 	entry, err = a.resolved(arg, entry, note, err)

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"fmt"
+
 	"mcpsnoop/internal/capture"
 	"mcpsnoop/internal/judge"
 	"mcpsnoop/internal/mcp"
@@ -17,7 +19,11 @@ func (a *app) newJudge(o judge.Options) *judge.Judge {
 
 // brokenNote names a check that panicked.
 func (a *app) brokenNote(session int, check string, reason any) {
-	a.note("check %s failed in session %d and was switched off there: %v", check, session+1, reason)
+	a.note("%s", brokenText(session, check, reason))
+}
+
+func brokenText(session int, check string, reason any) string {
+	return fmt.Sprintf("check %s failed in session %d and was switched off there: %v", check, session+1, reason)
 }
 
 // parseRevision reads the flag of that name.

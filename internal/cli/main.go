@@ -10,6 +10,7 @@ import (
 	"os/signal"
 	"runtime/debug"
 
+	"mcpsnoop/internal/index"
 	"mcpsnoop/internal/statedir"
 	"mcpsnoop/internal/term"
 )
@@ -19,6 +20,8 @@ type app struct {
 	env   *Env
 	home  string
 	color string
+
+	judgements []index.Judgement // for keepJudged
 }
 
 // Main runs the command that args name and returns the exit code.

@@ -45,8 +45,9 @@ func (p pick) has(r *session.Reducer, name string) error {
 // picked prints the frames of the sessions that were asked for. It holds the head of an
 // HTTP request back until it is known whose it is.
 type picked struct {
-	pick  pick
-	heads []head
+	pick    pick
+	members members // of those of pick; nil: all
+	heads   []head
 }
 
 type head struct {
@@ -59,7 +60,7 @@ const maxHeads = 1024
 
 // print prints a frame, and what was held back until it came.
 func (p *picked) print(out printer, h *session.Header, f *capture.Frame, st session.Step, found []judge.Group) error {
-	if p.pick == 0 {
+	if p.pick == 0 && p.members == nil {
 		return out.frame(h.ID, f, st, found)
 	}
 	if st.Guess {
@@ -70,7 +71,7 @@ func (p *picked) print(out printer, h *session.Header, f *capture.Frame, st sess
 		p.heads = append(p.heads, head{f.Clone(), st})
 		return nil
 	}
-	mine := p.pick.ofTap(h)
+	mine := p.pick.ofTap(h) && p.members.has(h)
 	for i, held := range p.heads {
 		if held.frame.Tap != f.Tap || held.frame.Exchange != f.Exchange {
 			continue

@@ -17,7 +17,7 @@ untouched and records every message. Put it in front of a server's command line:
 
   mcpsnoop -- npx -y @modelcontextprotocol/server-everything
 
-then ask what happened: mcpsnoop sessions, tail, show, check, export.`,
+then ask what happened: mcpsnoop sessions, runs, tail, show, check, validate, export.`,
 		Args:          cobra.ArbitraryArgs,
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -42,8 +42,8 @@ then ask what happened: mcpsnoop sessions, tail, show, check, export.`,
 	}
 	a.addShim(root)
 	root.AddCommand(
-		a.httpCommand(), a.sessionsCommand(), a.showCommand(), a.tailCommand(), a.exportCommand(), a.checkCommand(),
-		a.validateCommand(), a.watchCommand(), a.rulesCommand(), a.demoCommand(), a.demoServerCommand(), a.versionCommand(),
+		a.httpCommand(), a.sessionsCommand(), a.runsCommand(), a.showCommand(), a.tailCommand(), a.exportCommand(), a.checkCommand(),
+		a.validateCommand(), a.watchCommand(), a.rulesCommand(), a.indexCommand(), a.demoCommand(), a.demoServerCommand(), a.versionCommand(),
 	)
 	for _, c := range root.Commands() {
 		c.Flags().SortFlags = false

@@ -27,11 +27,28 @@ func TestMain(m *testing.M) {
 		}
 	}
 	testscript.Main(m, map[string]func(){
-		"mcpsnoop":   func() { os.Exit(Main(SystemEnv("1.2.3-test"), os.Args[1:])) },
+		"mcpsnoop":   func() { os.Exit(Main(testEnv(), os.Args[1:])) },
 		"fakeserver": fakeServer,
 		"webserver":  webServer,
 		"post":       post,
+
+		"toolserver":  toolServer,
+		"toolsite":    toolSite,
+		"siteclients": siteClients,
+		"client":      client,
+		"slowsnoop":   slowSnoop,
+		"sicksnoop":   sickSnoop,
+		"lyingsnoop":  lyingSnoop,
 	})
+}
+
+// testEnv is the environment of the program in scripts. They may say which machine this is.
+func testEnv() *Env {
+	env := SystemEnv("1.2.3-test")
+	if host := os.Getenv("TEST_HOST"); host != "" {
+		env.host = func() string { return host }
+	}
+	return env
 }
 
 // TestScripts runs every command as a user types it: testdata/script, one story a file.
@@ -40,6 +57,7 @@ func TestScripts(t *testing.T) {
 		Dir: "testdata/script",
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("MCPSNOOP_HOME", e.WorkDir+"/state")
+			e.Setenv("XDG_CACHE_HOME", e.WorkDir+"/cache")
 			e.Setenv("TZ", "UTC")
 			e.Setenv("ESC", "\x1b")
 			e.Setenv("LONG", strings.Repeat("é", 101))
@@ -50,6 +68,7 @@ func TestScripts(t *testing.T) {
 			"exec-code": execCode,
 			"free-port": freePort,
 			"wait-port": waitPort,
+			"same-log":  sameLog,
 		},
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,

@@ -23,6 +23,7 @@ type tapFlags struct {
 	traceFile string
 	noTrace   bool
 	quiet     bool
+	replace   bool // what is in traceFile
 	limits    tap.Limits
 }
 
@@ -141,15 +142,16 @@ func (a *app) record(r *tap.Recording, flags *tapFlags, label string, notices *t
 		Label: label, Tap: statedir.NewID(label, os.Getpid()), Limits: flags.limits, Notify: notices.Line,
 		Start: capture.StartInfo{Tool: "mcpsnoop " + a.env.Version},
 	}
-	return a.openLog(r, flags.traceFile, notices)
+	return a.openLog(r, flags, notices)
 }
 
 // openLog opens what a tap writes to. A log that cannot be written is no reason to
 // keep client and server apart: the tap goes on without one and says so.
-func (a *app) openLog(r *tap.Recording, path string, notices *tap.Notices) (closeLog func(), err error) {
+func (a *app) openLog(r *tap.Recording, flags *tapFlags, notices *tap.Notices) (closeLog func(), err error) {
 	var log *statedir.LogFile
+	path := strings.ReplaceAll(flags.traceFile, sessionPlace, r.Tap)
 	if path != "" {
-		log, err = statedir.OpenTrace(path)
+		log, err = openTrace(path, flags.replace)
 	} else {
 		var dir statedir.Dir
 		if dir, err = a.state(); err != nil {
@@ -167,6 +169,25 @@ func (a *app) openLog(r *tap.Recording, path string, notices *tap.Notices) (clos
 	}
 	r.Log = log
 	return sync.OnceFunc(func() { log.Close() }), nil
+}
+
+// openTrace opens a file that a person named. With replace, what was recorded there
+// before goes, later parts included.
+func openTrace(path string, replace bool) (*statedir.LogFile, error) {
+	if !replace {
+		return statedir.OpenTrace(path)
+	}
+	if before, err := statedir.At(path); err == nil {
+		for _, part := range before.Paths[1:] {
+			if err := os.Remove(part); err != nil {
+				return nil, fmt.Errorf("replace trace file: %w", err)
+			}
+		}
+		if err := os.Truncate(path, 0); err != nil {
+			return nil, fmt.Errorf("replace trace file: %w", err)
+		}
+	}
+	return statedir.OpenTrace(path)
 }
 
 // notStarted words the error of a server that cannot be started; a misspelt

@@ -20,19 +20,22 @@ import (
 	"mcpsnoop/internal/session"
 	"mcpsnoop/internal/statedir"
 	"mcpsnoop/internal/term"
+	"mcpsnoop/internal/tracectx"
 	"mcpsnoop/internal/view"
 )
 
 func (a *app) tailCommand() *cobra.Command {
 	var asJSON bool
+	var runID string
 	c := &cobra.Command{
 		Use:   "tail [SESSION]",
 		Short: "Print a session as it happens",
 		Long: `tail prints what a session's log holds and goes on as long as somebody records.
-Without an argument it takes the newest session.`,
+Without an argument it takes the newest session. With --run it prints those sessions of
+the run that there are when it begins, in order of time.`,
 		Args: maxArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			entry, which, err := a.resolve(first(args))
+			follow, err := a.toTail(args, runID, asJSON)
 			if err != nil {
 				return err
 			}
@@ -43,7 +46,7 @@ Without an argument it takes the newest session.`,
 				os.Exit(exitInterrupt)
 			})
 			defer forget() // before stop, which ends ctx too
-			err = a.tail(ctx, entry, which, asJSON)
+			err = follow(ctx)
 			if ctx.Err() != nil {
 				return answer(exitInterrupt)
 			}
@@ -51,7 +54,18 @@ Without an argument it takes the newest session.`,
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON, one frame a line")
+	addRun(c, &runID)
 	return c
+}
+
+// toTail returns what prints the session, or the run, that was asked for.
+func (a *app) toTail(args []string, runID string, asJSON bool) (func(context.Context) error, error) {
+	if runID != "" {
+		targets, of, err := a.targets(args, runID)
+		return func(ctx context.Context) error { return a.tailRun(ctx, targets, traceOf(of), asJSON) }, err
+	}
+	entry, which, err := a.resolve(first(args))
+	return func(ctx context.Context) error { return a.tail(ctx, entry, which, asJSON) }, err
 }
 
 // lastWords is how long the end of the output may take after Ctrl-C.
@@ -70,9 +84,10 @@ type tailing struct {
 	found   []judge.Group // by the frame that is being read
 	entry   statedir.Entry
 	picked  picked
-	unknown bool // nobody can tell whether the log is being written
-	any     bool // a frame was read,
-	bad     bool // or a line that is none
+	trace   tracectx.TraceID // unless zero, what belongs to others is left out
+	unknown bool             // nobody can tell whether the log is being written
+	any     bool             // a frame was read,
+	bad     bool             // or a line that is none
 }
 
 // tail prints a log until it has ended or ctx does.
@@ -120,7 +135,10 @@ func (t *tailing) heard(_ int, f *judge.Finding) {
 }
 
 // packed prints a compressed log, which nobody writes any more.
-func (t *tailing) packed(ctx context.Context) error {
+func (t *tailing) packed(ctx context.Context) error { return t.packedTo(ctx, t.event) }
+
+// packedTo gives what is in a compressed log to event.
+func (t *tailing) packedTo(ctx context.Context, event func(*statedir.Event) error) error {
 	log, err := capture.OpenLog(capture.Options{Decoder: foreign.NewDecoder}, t.entry.Paths...)
 	if err != nil {
 		return unreadable(err)
@@ -139,7 +157,7 @@ func (t *tailing) packed(ctx context.Context) error {
 		case e.Err != nil:
 			return unreadable(e.Err)
 		}
-		if err := t.event(&e); err != nil {
+		if err := event(&e); err != nil {
 			return err
 		}
 	}
@@ -164,6 +182,9 @@ func (t *tailing) event(e *statedir.Event) error {
 		step := t.reducer.Apply(e.Frame, e.Ref)
 		t.found = t.found[:0]
 		t.judge.Step(e.Frame, step)
+		if !ofTrace(&step, t.trace) {
+			return nil
+		}
 		h := t.reducer.Header(step.Session)
 		return t.picked.print(t.printer, &h, e.Frame, step, t.found)
 	case statedir.BadLine:

@@ -17,6 +17,7 @@ import (
 type validating struct {
 	format, revision, output string
 	strict, all              bool
+	run                      string
 }
 
 func (a *app) validateCommand() *cobra.Command {
@@ -35,6 +36,7 @@ passed. Without an argument it takes the newest session.`,
 	c.Flags().BoolVar(&v.strict, "strict", false, "warnings fail too")
 	c.Flags().BoolVar(&v.all, "all", false, "list every row, not only those with findings")
 	c.Flags().StringVarP(&v.output, "output", "o", "-", "file to write, - for standard output")
+	addRun(c, &v.run)
 	return c
 }
 
@@ -48,13 +50,15 @@ func (a *app) validate(args []string, v validating) error {
 	if err != nil {
 		return err
 	}
-	if len(args) == 0 {
-		args = []string{""}
-	}
 	defer a.onInterrupt(nil)()
+	targets, _, err := a.targets(args, v.run)
+	if err != nil {
+		return err
+	}
+	defer a.keepJudged()
 	var inputs []string
-	for _, arg := range args {
-		paths, err := a.validateOne(verdicts, arg, revision, v.format == "sarif")
+	for _, t := range targets {
+		paths, err := a.validateOne(verdicts, t, revision, v.format == "sarif")
 		if err != nil {
 			return err
 		}
@@ -74,7 +78,7 @@ func (a *app) validate(args []string, v validating) error {
 	case report.Unable:
 		for i := range verdicts.Sessions {
 			if s := &verdicts.Sessions[i]; s.Unsupported != "" {
-				return usagef("", "cannot judge session %s: revision %q is newer than this build knows", s.Session, s.Unsupported)
+				return usagef("", "cannot judge session %s: this build does not know revision %q", s.Session, s.Unsupported)
 			}
 		}
 		return usagef("", "nothing to judge: nothing happened that a requirement is about")
@@ -106,8 +110,8 @@ func (a *app) verdictWriter(verdicts *report.Verdicts, v validating) (func(io.Wr
 }
 
 // validateOne judges the sessions of one log. It returns the files it read.
-func (a *app) validateOne(verdicts *report.Verdicts, arg string, revision mcp.Revision, lines bool) ([]string, error) {
-	in, err := a.open(arg, false)
+func (a *app) validateOne(verdicts *report.Verdicts, t target, revision mcp.Revision, lines bool) ([]string, error) {
+	in, err := a.openTarget(t, false)
 	if err != nil {
 		return nil, err
 	}
@@ -126,9 +130,12 @@ func (a *app) validateOne(verdicts *report.Verdicts, arg string, revision mcp.Re
 	if err := in.pick.has(r, in.name()); err != nil {
 		return nil, err
 	}
+	if revision == mcp.NoRevision { // else it may not be what others would find
+		a.judged(in, r, j)
+	}
 	for i := range r.Len() {
 		h := r.Header(i)
-		if !in.pick.ofTap(&h) {
+		if !in.wants(&h) {
 			continue
 		}
 		found := j.End(i)

@@ -1,10 +1,10 @@
 package cli
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -15,9 +15,8 @@ import (
 // watchFlags are the flags of watch, besides those of the taps.
 type watchFlags struct {
 	tapFlags
-	revision, otlp   string
-	force, appending bool
-	fail             bool
+	revision, otlp  string
+	appending, fail bool
 }
 
 func (a *app) watchCommand() *cobra.Command {
@@ -42,7 +41,8 @@ moment it is certain. At the end comes the report of validate.
 	flags.add(f)
 	f.StringVar(&flags.revision, "revision", "", "revision of sessions that declare none themselves")
 	f.BoolVar(&flags.fail, "fail-on-findings", false, "exit with 1 if a MUST was broken (stdio: and the server exited with 0)")
-	f.BoolVar(&flags.force, "force", false, "replace what is in the file of --trace-file")
+	f.Lookup("trace-file").Usage = "write the log to this new file instead of the state directory"
+	f.BoolVar(&flags.replace, "force", false, "replace what is in the file of --trace-file")
 	f.BoolVar(&flags.appending, "append", false, "append to the file of --trace-file; only what is new is judged")
 	f.StringVar(&flags.otlp, "otlp", "", "not supported by this build")
 	c.AddCommand(a.watchStdioCommand(&flags), a.watchHTTPCommand(&flags))
@@ -58,10 +58,11 @@ func (a *app) watchStdioCommand(flags *watchFlags) *cobra.Command {
 			if len(args) == 0 {
 				return usagef("mcpsnoop watch stdio -- COMMAND", "no server's command line given")
 			}
-			w, err := a.newWatch(flags)
+			w, err := a.newWatch(flags, stderrPatience)
 			if err != nil {
 				return err
 			}
+			defer w.quit()
 			return a.shim(c, &flags.tapFlags, opts, args, w)
 		},
 	}
@@ -80,10 +81,11 @@ func (a *app) watchHTTPCommand(flags *watchFlags) *cobra.Command {
 		Short: "Watch between HTTP clients and a server, as a reverse proxy",
 		Args:  noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			w, err := a.newWatch(flags)
+			w, err := a.newWatch(flags, 0)
 			if err != nil {
 				return err
 			}
+			defer w.quit()
 			h.tapFlags = flags.tapFlags
 			return a.http(c, &h, w)
 		},
@@ -93,14 +95,18 @@ func (a *app) watchHTTPCommand(flags *watchFlags) *cobra.Command {
 	return c
 }
 
+// stderrPatience is how long, at the end, stderr may take nothing: whoever started a
+// server waits for its end, and may not read what it says.
+const stderrPatience = time.Second
+
 // newWatch returns a watch as flags want it.
-func (a *app) newWatch(flags *watchFlags) (*watch, error) {
+func (a *app) newWatch(flags *watchFlags, patience time.Duration) (*watch, error) {
 	switch {
 	case flags.otlp != "":
 		return nil, usagef("leave --otlp out, and send the log later", "sending telemetry is not supported by this build")
 	case flags.noTrace:
 		return nil, usagef("use mcpsnoop --no-trace to pass bytes on and no more", "what is not recorded cannot be judged")
-	case flags.force && flags.appending:
+	case flags.replace && flags.appending:
 		return nil, usagef("", "--force and --append exclude each other")
 	}
 	revision, err := parseRevision(flags.revision)
@@ -110,16 +116,13 @@ func (a *app) newWatch(flags *watchFlags) (*watch, error) {
 	if err := checkTraceFile(flags); err != nil {
 		return nil, err
 	}
-	return startWatch(a, watchOptions{revision: revision, fail: flags.fail}), nil
+	return startWatch(a, watchOptions{revision: revision, fail: flags.fail, patience: patience}), nil
 }
 
 // checkTraceFile makes sure that the log goes to a file that nobody needs and that can
 // be read while it grows.
 func checkTraceFile(flags *watchFlags) error {
 	pattern := flags.traceFile
-	if pattern == "" {
-		return nil
-	}
 	paths := []string{pattern}
 	if strings.Contains(pattern, sessionPlace) {
 		paths, _ = filepath.Glob(strings.ReplaceAll(pattern, sessionPlace, "*")) // an odd pattern matches nothing
@@ -127,15 +130,11 @@ func checkTraceFile(flags *watchFlags) error {
 	for _, path := range paths {
 		info, err := os.Stat(path)
 		switch {
-		case err != nil || flags.appending && info.Mode().IsRegular():
+		case err != nil || info.IsDir(): // the tap says so where it matters
 		case !info.Mode().IsRegular():
 			return usagef("name a file with --trace-file", "cannot judge what goes to %q: it is no regular file", path)
-		case !flags.force:
+		case !flags.replace && !flags.appending:
 			return usagef("--force replaces it, --append adds to it", "trace file %q exists", path)
-		default:
-			if err := os.Truncate(path, 0); err != nil {
-				return failed(fmt.Errorf("empty trace file: %w", err), "")
-			}
 		}
 	}
 	return nil
@@ -145,4 +144,5 @@ func checkTraceFile(flags *watchFlags) error {
 type watchOptions struct {
 	revision mcp.Revision
 	fail     bool
+	patience time.Duration // with stderr at the end, see stallable
 }

@@ -1,11 +1,11 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 
 	"mcpsnoop/internal/capture"
@@ -23,36 +23,59 @@ import (
 type watch struct {
 	app     *app
 	o       watchOptions
+	out     *stallable // stderr
 	palette term.Palette
+	line    *term.Progress // of the tally, nil where it is not rewritten in place
 
 	following sync.WaitGroup
 	ended     chan struct{} // closed when the tap has written all
+	over      func()        // closes it
 
-	mu    sync.Mutex // held while anything below is used, or printed
-	logs  []*watchedLog
+	open sync.Mutex // held for a moment: the tap takes it
+	logs []*watchedLog
+	lost []error // why sessions have no log to be judged
+
+	mu    sync.Mutex      // held while messages are judged and anything is printed
+	names map[nameKey]int // of sessions, from 1 in order of their first frame
 	tally tally
-	shown bool // the last thing printed is a tally that is rewritten in place
+	told  tally // as printed last
 }
 
 // tally is what the line of that name says.
 type tally struct{ exchanges, fail, warn int }
 
+func (t tally) String() string {
+	return fmt.Sprintf("mcpsnoop watch: %d exchange(s); findings so far: %d fail, %d warn", t.exchanges, t.fail, t.warn)
+}
+
+type nameKey struct {
+	log     *watchedLog
+	session int
+}
+
 // watchedLog is one log of the tap, being judged.
 type watchedLog struct {
 	watch   *watch
 	tap     string
-	log     tap.Log
-	wake    chan struct{}
+	paths   []string // of the parts seen
+	writing *wakingLog
 	reducer *session.Reducer
 	judge   *judge.Judge
-	first   int // how many sessions the logs before it hold so far
 	told    map[int][]judge.Finding
-	fresh   bool  // findings were told since the last tally
-	stopped error // why not all was judged
+	fresh   bool   // findings were told since the last tally
+	begun   bool   // a frame of the tap's was seen
+	last    uint64 // the last of them
+	ended   bool   // it says that nothing follows
+	stopped error  // why not all was judged
 }
 
 func startWatch(a *app, o watchOptions) *watch {
-	return &watch{app: a, o: o, palette: a.paletteFor(a.env.Stderr), ended: make(chan struct{})}
+	w := &watch{
+		app: a, o: o, out: &stallable{w: a.env.Stderr}, palette: a.paletteFor(a.env.Stderr), line: term.NewProgress(a.env.Stderr, a.env.Getenv),
+		ended: make(chan struct{}), names: map[nameKey]int{},
+	}
+	w.over = sync.OnceFunc(func() { close(w.ended) })
+	return w
 }
 
 // target is the flag that names the server of the HTTP tap.
@@ -70,29 +93,46 @@ func (w *watch) follow(log tap.Log, id string) tap.Log {
 		return log
 	}
 	l := &watchedLog{
-		watch: w, tap: id, log: log, wake: make(chan struct{}, 1), told: map[int][]judge.Finding{},
-		reducer: session.New(session.Options{}),
+		watch: w, tap: id, paths: []string{log.Path()}, told: map[int][]judge.Finding{}, reducer: session.New(session.Options{}),
+		writing: &wakingLog{Log: log, wake: make(chan struct{}, 1)},
 	}
-	l.judge = w.app.newJudge(judge.Options{Revision: w.o.revision, Found: l.found})
-	w.mu.Lock()
+	l.judge = w.app.newJudge(judge.Options{Revision: w.o.revision, Found: l.found, Broken: l.broken})
+	w.open.Lock()
 	w.logs = append(w.logs, l)
-	w.mu.Unlock()
+	w.open.Unlock()
 	w.following.Add(1)
 	go func() {
 		defer w.following.Done()
 		l.run()
 	}()
-	return wakingLog{log, l.wake}
+	return l.writing
+}
+
+// unjudged notes that a session is not recorded, and so not judged.
+func (w *watch) unjudged(err error) {
+	if w != nil {
+		w.open.Lock()
+		defer w.open.Unlock()
+		w.lost = append(w.lost, err)
+	}
 }
 
 // wakingLog says when something was written.
 type wakingLog struct {
 	tap.Log
-	wake chan<- struct{}
+	wake chan struct{}
+
+	mu    sync.Mutex
+	some  bool  // was written
+	fault error // the first
 }
 
-func (l wakingLog) Write(p []byte) (int, error) {
+func (l *wakingLog) Write(p []byte) (int, error) {
 	n, err := l.Log.Write(p)
+	l.mu.Lock()
+	l.some = l.some || n > 0
+	l.fault = cmp.Or(l.fault, err)
+	l.mu.Unlock()
 	select {
 	case l.wake <- struct{}{}:
 	default:
@@ -100,15 +140,22 @@ func (l wakingLog) Write(p []byte) (int, error) {
 	return n, err
 }
 
+// state reports whether anything was written, and what first was not.
+func (l *wakingLog) state() (some bool, fault error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.some, l.fault
+}
+
 // run judges the log until the tap has ended.
 func (l *watchedLog) run() {
 	tap.YieldCPU()
-	entry, err := statedir.At(l.log.Path())
+	entry, err := statedir.At(l.paths[0])
 	if err != nil {
 		l.stopped = err
 		return
 	}
-	f := statedir.Follower{Logs: []statedir.Entry{entry}, Wake: l.wake, Done: l.watch.ended}
+	f := statedir.Follower{Logs: []statedir.Entry{entry}, Wake: l.writing.wake, Done: l.watch.ended}
 	l.stopped = f.Run(context.Background(), l.event)
 }
 
@@ -116,6 +163,9 @@ func (l *watchedLog) event(e *statedir.Event) error {
 	w := l.watch
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if len(l.paths) < len(e.Log.Paths) {
+		l.paths = slices.Clone(e.Log.Paths)
+	}
 	switch e.Kind {
 	case statedir.Read:
 		if e.Frame.Tap == l.tap {
@@ -123,39 +173,53 @@ func (l *watchedLog) event(e *statedir.Event) error {
 		}
 	case statedir.BadLine:
 		var bad *capture.LineError
-		if errors.As(e.Err, &bad) {
+		if errors.As(e.Err, &bad) && l.begun { // before, it was another's
 			l.reducer.Skip(bad)
 			l.judge.Skip()
 		}
 	case statedir.CaughtUp:
-		if l.fresh || w.shown {
-			l.fresh = false
-			w.printTally(false)
-		}
+		w.caughtUp(l.fresh)
+		l.fresh = false
 	case statedir.Again, statedir.Gone, statedir.Trouble:
 		if e.Err != nil {
 			return e.Err
 		}
-		return fmt.Errorf("log %q was removed", l.log.Path())
+		return fmt.Errorf("log %q was removed", l.paths[0])
 	}
 	return nil
 }
 
 func (l *watchedLog) step(f *capture.Frame, ref capture.Ref) {
 	st := l.reducer.Apply(f, ref)
+	l.begun, l.last, l.ended = true, f.Seq, f.Kind == capture.End
+	l.watch.name(l, st.Session)
 	l.judge.Step(f, st)
 	for i := range st.Messages {
-		if m := &st.Messages[i]; m.Dir != capture.Stderr && m.Kind != jsonrpc.Request && m.Frame == capture.Line {
+		if exchanged(&st.Messages[i]) {
 			l.watch.tally.exchanges++
 		}
 	}
 }
 
+// exchanged reports whether a message ends an exchange: it answers a request, or it is
+// something that waits for no answer.
+func exchanged(m *session.Message) bool {
+	switch {
+	case m.Dir == capture.Stderr || m.Dir == capture.Meta:
+		return false
+	case m.Frame == capture.HTTPHead: // a status that answers a request
+		return m.Call >= 0 && (m.Outcome == session.OutcomeError || m.Outcome == session.OutcomeExpected)
+	case m.Frame != capture.Line || m.Kind == jsonrpc.Request:
+		return false
+	}
+	return m.Kind == jsonrpc.Notification || m.Kind == jsonrpc.Response || m.Outcome == session.OutcomeBad
+}
+
 // found prints a finding.
 func (l *watchedLog) found(i int, f *judge.Finding) {
 	w := l.watch
-	w.clearTally()
-	report.WriteFinding(w.app.env.Stderr, w.palette, f, w.nameOf(l, i))
+	w.line.Clear()
+	report.WriteFinding(w.out, w.palette, f, w.called(l, i))
 	l.told[i] = append(l.told[i], *f)
 	l.fresh = true
 	if f.Clause.Level.Binds() {
@@ -165,114 +229,38 @@ func (l *watchedLog) found(i int, f *judge.Finding) {
 	}
 }
 
-// nameOf names a session where there are several: s1, s2 in order of their beginning.
-func (w *watch) nameOf(l *watchedLog, i int) string {
-	n, all := 0, 0
-	for _, other := range w.logs {
-		if other == l {
-			n = all + i + 1
-		}
-		all += max(other.reducer.Len(), other.judge.Len())
+// broken names a check that panicked.
+func (l *watchedLog) broken(i int, check string, reason any) {
+	w := l.watch
+	w.line.Clear()
+	term.Note(w.out, brokenText(w.name(l, i)-1, check, reason))
+}
+
+// name returns the number of a session: from 1, in order of their first frames.
+func (w *watch) name(l *watchedLog, i int) int {
+	key := nameKey{l, i}
+	if w.names[key] == 0 {
+		w.names[key] = len(w.names) + 1
 	}
-	if all < 2 {
+	return w.names[key]
+}
+
+// called names a session where there are several: s1, s2.
+func (w *watch) called(l *watchedLog, i int) string {
+	n := w.name(l, i)
+	if len(w.names) < 2 {
 		return ""
 	}
 	return fmt.Sprintf("s%d", n)
 }
 
-func (w *watch) printTally(last bool) {
-	line := fmt.Sprintf("mcpsnoop watch: %d exchange(s); findings so far: %d fail, %d warn", w.tally.exchanges, w.tally.fail, w.tally.warn)
-	if !last && term.IsTerminal(w.app.env.Stderr) {
-		fmt.Fprintf(w.app.env.Stderr, "\r%s\x1b[K", line)
-		w.shown = true
-		return
-	}
-	fmt.Fprintln(w.app.env.Stderr, line)
-}
-
-func (w *watch) clearTally() {
-	if w.shown {
-		fmt.Fprint(w.app.env.Stderr, "\r\x1b[K")
-		w.shown = false
-	}
-}
-
-// end prints the report once the tap has ended with that exit code, and returns what
-// the program exits with.
-func (w *watch) end(code int) error {
-	if w == nil {
-		return answer(code)
-	}
-	close(w.ended)
-	w.following.Wait()
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	verdicts := &report.Verdicts{Version: w.app.env.Version}
-	var withdrawn []string
-	for _, l := range w.logs {
-		l.reducer.Finish()
-		l.judge.Finish()
-		for i := range l.judge.Len() {
-			h, found := l.reducer.Header(i), l.judge.End(i)
-			withdrawn = append(withdrawn, l.conclude(i, found)...)
-			verdicts.Sessions = append(verdicts.Sessions, report.Verdict{Session: h.ID, Report: found, Path: l.log.Path()})
-		}
-	}
-	w.clearTally()
-	stderr := w.app.env.Stderr
-	if n := len(verdicts.Sessions); n > 1 {
-		for i := range verdicts.Sessions {
-			fmt.Fprintf(stderr, "s%d = %s\n", i+1, term.Escape(verdicts.Sessions[i].Session))
-		}
-	}
-	verdicts.WriteText(stderr, w.palette)
-	w.printTally(true)
-	w.sayWhere()
-	for _, text := range withdrawn {
-		fmt.Fprintf(stderr, "mcpsnoop watch: withdrawn: %s\n", text)
-	}
+// caughtUp prints the tally: in place, or after new findings.
+func (w *watch) caughtUp(fresh bool) {
 	switch {
-	case len(withdrawn) > 0:
-		return answer(exitDefect)
-	case code == exitYes && w.o.fail && verdicts.Answer() == report.Broken:
-		return answer(exitNo)
-	}
-	return answer(code)
-}
-
-// conclude tells of what only the end makes certain, and returns what was told and does
-// not stand in the report.
-func (l *watchedLog) conclude(i int, found *judge.Report) (withdrawn []string) {
-	told := slices.Clone(l.told[i])
-	same := func(f *judge.Finding) func(judge.Finding) bool {
-		return func(g judge.Finding) bool {
-			return g.Clause.ID == f.Clause.ID && g.Seq == f.Seq && g.Detail == f.Detail
-		}
-	}
-	for _, rows := range append([]judge.Rows{found.Rows}, found.Also...) {
-		for _, row := range rows.List {
-			for k := range row.Findings {
-				f := &row.Findings[k]
-				if at := slices.IndexFunc(told, same(f)); at >= 0 {
-					told = slices.Delete(told, at, at+1)
-					continue
-				}
-				l.found(i, f)
-			}
-		}
-	}
-	for k := range told {
-		withdrawn = append(withdrawn, told[k].Clause.ID+" "+report.FindingText(&told[k]))
-	}
-	return withdrawn
-}
-
-// sayWhere names the logs, and why not all of one was judged.
-func (w *watch) sayWhere() {
-	for _, l := range w.logs {
-		if l.stopped != nil {
-			fmt.Fprintf(w.app.env.Stderr, "mcpsnoop watch: judging stopped after %d exchange(s): %s\n", w.tally.exchanges, term.Escape(l.stopped.Error()))
-		}
-		fmt.Fprintf(w.app.env.Stderr, "log: %s (message bodies in full)\n", term.Escape(strings.TrimSpace(l.log.Path())))
+	case w.line == nil && fresh:
+		fmt.Fprintln(w.out, w.tally)
+	case w.line != nil && w.tally != w.told || fresh:
+		w.told = w.tally
+		w.line.Set(w.tally.String())
 	}
 }

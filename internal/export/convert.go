@@ -29,8 +29,8 @@ func newSession(h *session.Header, live bool) Session {
 	s := Session{
 		ID: h.ID, Label: h.Label, Transport: transports[h.Transport&3], State: view.State(h, live),
 		First: moment(h.First.Wall), Last: moment(h.Last.Wall), DurationMS: millis(h.Last.Sub(h.First)),
-		Revision: h.RevisionText,
-		Frames:   c.Frames, Requests: c.Requests, Responses: c.Responses, Notifications: c.Notifications,
+		Revision: h.RevisionText, Runs: []RunPart{},
+		Frames: c.Frames, Requests: c.Requests, Responses: c.Responses, Notifications: c.Notifications,
 		Calls: c.Calls, Retries: c.Retries,
 		Errors: c.Errors, Invalid: c.Invalid, Pending: c.Pending, LateResults: c.Late,
 		MissingFrames: c.Missing, Unreadable: c.Unreadable, Torn: c.Torn > 0, Truncated: c.Truncated, Bytes: c.Bytes, LetGo: c.Let, Unread: c.Unread,
@@ -43,12 +43,7 @@ func newSession(h *session.Header, live bool) Session {
 	if st.Format != 0 || len(st.Command) > 0 || st.Cwd != "" || st.Listen != "" || st.Target != "" {
 		s.Recorder = &recorder
 	}
-	if p := st.Client; p != nil {
-		s.ClientProcess = &ClientProcess{Host: p.Host, PID: p.PID, Start: p.Start, Name: p.Name, Weak: p.Weak}
-		for _, a := range p.Ancestors {
-			s.ClientProcess.Ancestors = append(s.ClientProcess.Ancestors, Process(a))
-		}
-	}
+	s.ClientProcess = newClientProcess(h)
 	if e := h.End; e != nil {
 		s.Exit = &Exit{e.ExitCode, e.Signal, e.Frames, e.Dropped}
 	}
@@ -169,6 +164,9 @@ func newCall(c *session.Call, why *Why) Call {
 	}
 	if out.IsTool {
 		out.ToolName = c.Target
+	}
+	if c.Traced() {
+		out.TraceID, out.ParentSpan = c.Trace.String(), c.Span.String()
 	}
 	if c.Task != nil {
 		out.TaskID, out.TaskStatus = c.Task.ID, c.Task.Status

@@ -23,12 +23,13 @@ type Document struct {
 	Events []Event `json:"events"`
 }
 
-// Collection is the JSON of several sessions: their events merged by time, each
-// naming its session.
+// Collection is the JSON of several sessions, or of a run: their events merged by time,
+// each naming its session. Of a session that several runs share, the calls and events of
+// other runs are left out; summary and counts of a session are always of all of it.
 type Collection struct {
 	Version     int           `json:"version"`
 	GeneratedAt time.Time     `json:"generated_at"`
-	Run         *struct{}     `json:"run"` // null: no run was asked for
+	Run         *Run          `json:"run"` // null: no run was asked for
 	Sessions    []SessionPart `json:"sessions"`
 	Events      []Event       `json:"events"`
 }
@@ -74,6 +75,7 @@ type Session struct {
 	Recorder      *Recorder      `json:"recorder,omitempty"`
 	ClientProcess *ClientProcess `json:"client_process,omitempty"`
 	Exit          *Exit          `json:"exit,omitempty"`
+	Runs          []RunPart      `json:"runs"` // that the session is part of
 }
 
 // Recorder is the tap that wrote the log, and what it was put in front of.
@@ -212,7 +214,9 @@ type Call struct {
 	Target        string          `json:"target,omitempty"`
 	IsError       bool            `json:"is_error"`
 	ToolError     bool            `json:"tool_error"`
-	Expected      bool            `json:"expected,omitempty"` // a refusal that belongs to probing
+	Expected      bool            `json:"expected,omitempty"`    // a refusal that belongs to probing
+	TraceID       string          `json:"trace_id,omitempty"`    // of its traceparent in _meta,
+	ParentSpan    string          `json:"parent_span,omitempty"` // and the span that named
 	TaskID        string          `json:"task_id,omitempty"`
 	TaskStatus    string          `json:"task_status,omitempty"`
 	RequestSeq    uint64          `json:"request_seq"`
@@ -283,7 +287,8 @@ type Event struct {
 	Target        string          `json:"target,omitempty"`
 	Outcome       string          `json:"outcome,omitempty"`
 	CallIndex     *int32          `json:"call_index,omitempty"`
-	Retry         int16           `json:"retry,omitempty"` // number of the retry it is, or answers
+	SessionWide   bool            `json:"session_wide,omitempty"` // in a trace: it belongs to no call of one, but to its session
+	Retry         int16           `json:"retry,omitempty"`        // number of the retry it is, or answers
 	Element       *int32          `json:"element,omitempty"`
 	Size          int64           `json:"size,omitempty"`
 	HTTPStatus    int             `json:"http_status,omitempty"`

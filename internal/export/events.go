@@ -10,8 +10,10 @@ import (
 type event struct {
 	frame *capture.Frame
 	step  *session.Step
-	at    int // of the message in step, -1 where the frame is none
-	place int // of the session among those exported
+	at    int  // of the message in step, -1 where the frame is none
+	place int  // of the session among those exported
+	first bool // of those of its frame that are written
+	wide  bool // it belongs to its session, whatever run that is in
 }
 
 func (e *event) message() *session.Message {
@@ -54,15 +56,23 @@ func (p *folded) events(out format) error {
 		if !ok {
 			return nil
 		}
-		e := event{frame: f, step: &st, place: place, at: -1}
+		e := event{frame: f, step: &st, place: place, at: -1, first: true}
 		if len(st.Messages) == 0 {
+			e.wide = p.scopes.on()
 			return sink.put(&e, ref, at)
 		}
 		for e.at = range st.Messages {
-			p.settleEarly(&st.Messages[e.at])
+			m := &st.Messages[e.at]
+			p.settleEarly(m)
+			whose := p.scopes.of(p.chosen[place], m)
+			if whose == ofOthers {
+				continue
+			}
+			e.wide = whose == ofSession
 			if err := sink.put(&e, ref, at); err != nil {
 				return err
 			}
+			e.first = false
 		}
 		return nil
 	})
@@ -97,7 +107,7 @@ func (s *straight) put(e *event, _ capture.Ref, _ position) error {
 	if err != nil {
 		return err
 	}
-	if e.at <= 0 {
+	if e.first {
 		s.pieces.Look(e.frame)
 	}
 	return s.out.emit(head, rawOf(&s.pieces, e.frame, e.element()))

@@ -241,7 +241,8 @@ func TestSmallDocumentToTheByte(t *testing.T) {
     "unreadable_lines": 0,
     "torn": false,
     "truncated": 0,
-    "bytes": 78
+    "bytes": 78,
+    "runs": []
   },
   "summary": {
     "answered": 1,

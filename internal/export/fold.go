@@ -7,6 +7,7 @@ import (
 	"mcpsnoop/internal/capture"
 	"mcpsnoop/internal/judge"
 	"mcpsnoop/internal/session"
+	"mcpsnoop/internal/tracectx"
 	"mcpsnoop/internal/view"
 )
 
@@ -22,13 +23,22 @@ type Options struct {
 	Now time.Time
 	// Select picks sessions; nil takes all.
 	Select func(*session.Header) bool
-	// Live says that the log is being written.
-	Live bool
+	// Live says which sessions are being recorded; nil: none.
+	Live func(*session.Header) bool
+	// Run, if set, is the run that the sessions are those of: they are written as several,
+	// even if it is one.
+	Run *Run
+	// Trace, unless it is zero, leaves out what belongs to other traces.
+	Trace tracectx.TraceID
+	// Runs, if set, is given all sessions of the log, and says of which runs each is part.
+	Runs func([]session.Header) map[int][]RunPart
 	// Judge, if set, judges on the way: events carry its findings.
 	Judge *judge.Judge
 	// Temp is the directory of temporary files, "" for the system's.
 	Temp string
 }
+
+func (o *Options) live(h *session.Header) bool { return o.Live != nil && o.Live(h) }
 
 // ErrNothing says that no session is to be exported.
 var ErrNothing = errors.New("nothing to export: no session in the log")
@@ -46,6 +56,8 @@ type folded struct {
 	moved   map[place]int // heads of requests that belong elsewhere than was guessed
 	notes   map[callKey]note
 	found   map[frameKey][]judge.Group
+	scopes  scopes
+	parts   map[int][]RunPart // by session
 }
 
 // frameKey is a frame of a session.
@@ -69,9 +81,10 @@ func (p *folded) findings() {
 	}
 }
 
-// foundAt is what was found at the frame of an event, told with the first of its events.
+// foundAt is what was found at the frame of an event, told with the first of its events
+// that is written.
 func (p *folded) foundAt(e *event) []judge.Group {
-	if e.at > 0 || len(p.found) == 0 {
+	if !e.first || len(p.found) == 0 {
 		return nil
 	}
 	return p.found[frameKey{p.chosen[e.place], e.frame.Seq}]
@@ -94,7 +107,7 @@ type note struct {
 // maxNotes bounds them; the calls themselves say the same.
 const maxNotes = 10_000
 
-func (p *folded) note(i int, c *session.Call, why *Why) {
+func (p *folded) note(i int, c *session.Call, why *Why, live bool) {
 	if why == nil || len(p.notes) >= maxNotes {
 		return
 	}
@@ -102,7 +115,7 @@ func (p *folded) note(i int, c *session.Call, why *Why) {
 	switch c.State {
 	case session.StatePending:
 		n.status = view.StatusNoAnswer
-		if p.o.Live {
+		if live {
 			n.status = view.StatusPending
 		}
 	case session.StateAbandoned:
@@ -174,7 +187,7 @@ func fold(log Log, o Options) (*folded, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &folded{o: o, log: log, calls: calls, is: map[int]int{}, early: map[place]session.Message{}, moved: map[place]int{}, notes: map[callKey]note{}}
+	p := &folded{o: o, log: log, calls: calls, is: map[int]int{}, early: map[place]session.Message{}, moved: map[place]int{}, notes: map[callKey]note{}, scopes: scopes{trace: o.Trace}}
 	if err := p.read(); err != nil {
 		calls.close()
 		return nil, err
@@ -187,8 +200,11 @@ func (p *folded) read() error {
 	var failed error
 	var r *session.Reducer
 	r = session.New(session.Options{Stats: true, Catalog: true, Revised: p.revised, Moved: p.movedTo, Settled: func(i int, c *session.Call) {
-		why := p.why(r, i, c, witness.Testify(i, c))
-		p.note(i, c, why)
+		why, live := p.why(r, i, c, witness.Testify(i, c))
+		if p.scopes.put(i, c) == ofOthers {
+			return
+		}
+		p.note(i, c, why, live)
 		if err := p.calls.put(i, c, newCall(c, why)); err != nil && failed == nil {
 			failed = err
 		}
@@ -214,20 +230,27 @@ func (p *folded) read() error {
 		return ErrNothing
 	}
 	p.findings()
+	if o := &p.o; o.Runs != nil {
+		all := make([]session.Header, r.Len())
+		for i := range all {
+			all[i] = r.Header(i)
+		}
+		p.parts = o.Runs(all)
+	}
 	return p.calls.flush()
 }
 
-func (p *folded) why(r *session.Reducer, i int, c *session.Call, e view.Evidence) *Why {
-	scene := view.Scene{Live: p.o.Live}
+func (p *folded) why(r *session.Reducer, i int, c *session.Call, e view.Evidence) (why *Why, live bool) {
+	scene := view.Scene{}
 	if c.State == session.StatePending {
 		h := r.Header(i)
-		scene.Header, scene.Upto = &h, h.Last
+		scene = view.Scene{Header: &h, Upto: h.Last, Live: p.o.live(&h)}
 	}
 	w, ok := view.WhyOf(c, scene, e)
 	if !ok || c.Unknown() {
-		return nil
+		return nil, false
 	}
-	return &Why{w.First, w.Bullets, w.Try}
+	return &Why{w.First, w.Bullets, w.Try}, scene.Live
 }
 
 // release lets go of what only the first part of an output needs.

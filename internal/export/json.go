@@ -17,7 +17,7 @@ func JSON(w io.Writer, log Log, o Options) error {
 	}
 	defer p.close()
 	out := bufio.NewWriterSize(w, 64<<10)
-	d := &document{folded: p, out: indenter{w: out}, read: recent{log: log}, several: len(p.chosen) > 1}
+	d := &document{folded: p, out: indenter{w: out}, read: recent{log: log}, several: len(p.chosen) > 1 || o.Run != nil}
 	if err := d.write(); err != nil {
 		return err
 	}
@@ -83,8 +83,9 @@ func (d *document) write() error {
 		return err
 	}
 	if d.several {
-		d.name("run")
-		d.raw("null")
+		if err := d.member("run", d.o.Run); err != nil {
+			return err
+		}
 		d.name("sessions")
 		d.begin("[")
 	}
@@ -118,7 +119,9 @@ func (d *document) write() error {
 func (d *document) session(i int) error {
 	s := d.reducer.Snapshot(i)
 	d.ids = append(d.ids, s.ID)
-	if err := d.member("session", newSession(&s.Header, d.o.Live)); err != nil {
+	head := newSession(&s.Header, d.o.live(&s.Header))
+	head.Runs = append(head.Runs, d.parts[i]...)
+	if err := d.member("session", head); err != nil {
 		return err
 	}
 	if err := d.member("summary", newSummary(&s)); err != nil {
@@ -183,6 +186,7 @@ func (d *document) payload(m message, names ...string) error {
 // render encodes an event without its raw payload.
 func (d *document) render(e *event) ([]byte, error) {
 	v := newEvent(e.frame, e.message())
+	v.SessionWide = e.wide
 	v.Findings = newFindings(d.foundAt(e))
 	if d.several {
 		v.Session = d.ids[e.place]

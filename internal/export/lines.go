@@ -23,6 +23,13 @@ type EventWriter struct {
 // NewEventWriter returns an EventWriter; each frame is one call of w.Write.
 func NewEventWriter(w io.Writer) *EventWriter { return &EventWriter{w: w} }
 
+// Begin writes the first line, which [EventWriter.Frame] does otherwise.
+func (w *EventWriter) Begin() error {
+	w.begun = true
+	_, err := fmt.Fprintf(w.w, "{\"version\":%d}\n", FormatVersion)
+	return err
+}
+
 // Frame writes a frame of that session, what it did and what was found at it so far.
 func (w *EventWriter) Frame(id string, f *capture.Frame, st session.Step, found []judge.Group) error {
 	w.line.Reset()

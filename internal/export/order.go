@@ -73,12 +73,12 @@ type merger struct {
 // strand is the events of one tap: where they lie, and how far they are written.
 type strand struct {
 	tap  *clock
-	runs []run // not written yet
-	time int64 // of the next event
+	runs []stretch // not written yet
+	time int64     // of the next event
 }
 
-// run is a stretch of events of one tap.
-type run struct{ from, to int64 }
+// stretch is events of one tap, one behind the other.
+type stretch struct{ from, to int64 }
 
 // fixedLen is what stands before the head of a waiting event: its time, its element,
 // whether it has a raw payload, where its frame lies, how long its head is.
@@ -114,7 +114,7 @@ func (s *merger) put(e *event, ref capture.Ref, at position) error {
 }
 
 // strandOf returns the stretch to which an event that lies there belongs.
-func (s *merger) strandOf(tap *clock, from int64) *run {
+func (s *merger) strandOf(tap *clock, from int64) *stretch {
 	for len(s.taps) <= tap.number {
 		s.taps = append(s.taps, nil)
 	}
@@ -124,7 +124,7 @@ func (s *merger) strandOf(tap *clock, from int64) *run {
 		s.taps[tap.number] = t
 	}
 	if t != s.last {
-		t.runs = append(t.runs, run{from: from})
+		t.runs = append(t.runs, stretch{from: from})
 		s.last = t
 	}
 	return &t.runs[len(t.runs)-1]

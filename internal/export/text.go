@@ -22,10 +22,14 @@ func Text(w io.Writer, log Log, o Options) error {
 	}
 	defer p.close()
 	t := &textual{folded: p, w: bufio.NewWriterSize(w, 64<<10)}
-	t.liner = view.Liner{Over: !o.Live}
+	t.liner = view.Liner{Over: true}
 	t.pretty = indenter{w: bufio.NewWriterSize(&block{w: t.w}, 64<<10)}
+	if r := o.Run; r != nil {
+		fmt.Fprintf(t.w, "run %s  %s: %s\n\n", r.ID, r.Label, view.Plural(len(r.Sessions), "session", "sessions"))
+	}
 	for _, i := range p.chosen {
 		h := p.reducer.Header(i)
+		t.liner.Over = t.liner.Over && !o.live(&h)
 		t.header(&h)
 		t.names = append(t.names, h.Label+strings.TrimPrefix(h.ID, h.Tap))
 	}
@@ -61,7 +65,7 @@ func (t *textual) header(h *session.Header) {
 	line("command", term.Escape(strings.Join(h.Start.Command, " ")))
 	line("cwd", term.Escape(h.Start.Cwd))
 	line("target", term.Escape(h.Start.Target))
-	line("state", view.State(h, t.o.Live))
+	line("state", view.State(h, t.o.live(h)))
 	line("counts", fmt.Sprintf("%s  %s  %s  %s  %d invalid  %d pending  %d late  %s missing",
 		view.Plural(int64(c.Frames), "frame", "frames"), view.Plural(int64(c.Calls), "call", "calls"),
 		view.Plural(int64(c.Notifications), "notification", "notifications"), view.Plural(int64(c.Errors), "error", "errors"),
@@ -92,7 +96,7 @@ func (t *textual) render(e *event) ([]byte, error) {
 		}
 		t.head.WriteString(mark.Glyph + " " + text + "\n")
 	}
-	if e.at <= 0 {
+	if e.first {
 		for i := range e.step.Gaps {
 			line(view.MarkOwn, t.liner.Gap(&e.step.Gaps[i]))
 		}
@@ -101,6 +105,9 @@ func (t *textual) render(e *event) ([]byte, error) {
 	n, ok := t.noteAt(e)
 	if ok && n.status != "" {
 		text += " " + string(n.status)
+	}
+	if e.wide && text != "" {
+		text += " (session-wide)"
 	}
 	if text != "" {
 		line(mark, text)

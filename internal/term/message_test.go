@@ -74,6 +74,11 @@ func TestProgress(t *testing.T) {
 	if got := show(showEvery); !strings.Contains(got, "reading") {
 		t.Errorf("after Clear: %q", got)
 	}
+	w.Reset()
+	p.Set("done\x1b")
+	if got, want := w.String(), "\rdone\\u{1b}\x1b[K"; got != want {
+		t.Errorf("set to %q, want %q", got, want)
+	}
 }
 
 func TestNoProgressOffTerminals(t *testing.T) {
@@ -84,6 +89,7 @@ func TestNoProgressOffTerminals(t *testing.T) {
 	defer r.Close()
 	p := NewProgress(w, environment("TERM=xterm"))
 	p.Show(func() string { t.Error("asked for a text"); return "" })
+	p.Set("text")
 	p.Clear()
 	w.Close()
 	var b [1]byte

@@ -170,7 +170,7 @@ func TestNothingOfAPeerIsInterpreted(t *testing.T) {
 			}
 		}
 	}
-	all = append(all, (Sessions([]SessionRow{{Header: h}}, time.Now())).Lines(0)...)
+	all = append(all, (Sessions([]SessionRow{{Header: &h}}, time.Now())).Lines(0)...)
 	for state := session.StatePending; state <= session.StateAbandoned; state++ {
 		for _, dir := range []capture.Dir{capture.C2S, capture.S2C} {
 			c.State, c.Dir = state, dir
@@ -226,7 +226,7 @@ func TestState(t *testing.T) {
 
 func TestSessions(t *testing.T) {
 	row := func(id, label string, start float64) SessionRow {
-		return SessionRow{Header: session.Header{ID: id, Label: label, First: at(start), Last: at(16), RevisionText: "2025-11-25", Client: session.Peer{Name: "demo-agent", Version: "1.0.0"}, Counts: session.Counts{Frames: 15, Calls: 4}}, Live: true}
+		return SessionRow{Header: &session.Header{ID: id, Label: label, First: at(start), Last: at(16), RevisionText: "2025-11-25", Client: session.Peer{Name: "demo-agent", Version: "1.0.0"}, Counts: session.Counts{Frames: 15, Calls: 4}}, Live: true}
 	}
 	rows := []SessionRow{row("files-97011-4be1c0d2a9f3", "files", 0), row("weather-97013-77c2e90b14aa", "weather", 5), row("memory-97012-1d0b6f3a55e8", "memory", 3)}
 	SortSessions(rows)

@@ -48,11 +48,11 @@ func TestPaintedLines(t *testing.T) {
 func TestPaintedSessions(t *testing.T) {
 	zero, one := 0, 1
 	rows := []SessionRow{
-		{Header: session.Header{ID: "a", Counts: session.Counts{Errors: 3}}, Live: true},
-		{Header: session.Header{ID: "b", End: &capture.EndInfo{ExitCode: &zero}}},
-		{Header: session.Header{ID: "c", End: &capture.EndInfo{ExitCode: &one}}},
-		{Header: session.Header{ID: "d", Counts: session.Counts{Torn: 1, Pending: 1}}},
-		{Header: session.Header{ID: "e", End: &capture.EndInfo{}, Counts: session.Counts{Pending: 2}}},
+		{Header: &session.Header{ID: "a", Counts: session.Counts{Errors: 3}}, Live: true},
+		{Header: &session.Header{ID: "b", End: &capture.EndInfo{ExitCode: &zero}}},
+		{Header: &session.Header{ID: "c", End: &capture.EndInfo{ExitCode: &one}}},
+		{Header: &session.Header{ID: "d", Counts: session.Counts{Torn: 1, Pending: 1}}},
+		{Header: &session.Header{ID: "e", End: &capture.EndInfo{}, Counts: session.Counts{Pending: 2}}},
 	}
 	table := Sessions(rows, time.Time{})
 	painted, plain := table.Paint(0, term.Palette{Depth: term.SixteenColors}), table.Lines(0)

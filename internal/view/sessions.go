@@ -11,8 +11,11 @@ import (
 
 // SessionRow is a session in a list of sessions.
 type SessionRow struct {
-	Header session.Header
-	Live   bool // its recorder is at work
+	Header   *session.Header
+	Live     bool     // its recorder is at work
+	Findings *int     // nil where nobody has judged it
+	Runs     []string // ids of those that it is part of
+	Index    int      // of whoever made the row
 }
 
 // SortSessions puts the newest start first: a start never changes, so rows stay.
@@ -31,17 +34,38 @@ func SortSessions(rows []SessionRow) {
 func Sessions(rows []SessionRow, now time.Time) *Table {
 	t := &Table{Columns: []Column{
 		{Head: "SESSION"}, {Head: "CLIENT"}, {Head: "REVISION"}, {Head: "FRAMES", Right: true}, {Head: "CALLS", Right: true},
-		{Head: "ERR", Right: true}, {Head: "LAST"}, {Head: "STATE"},
+		{Head: "ERR", Right: true}, {Head: "FIND", Right: true}, {Head: "LAST"}, {Head: "STATE"}, {Head: "RUN"},
 	}}
+	judged, grouped := false, false
 	for i := range rows {
-		h := &rows[i].Header
+		h := rows[i].Header
 		t.Rows = append(t.Rows, []string{
 			SessionID(h.ID), Peer(h.Client), revision(h), Count(int64(h.Counts.Frames)), Count(int64(h.Counts.Calls)),
-			Count(int64(h.Counts.Errors)), Moment(h.Last.Wall, now), stateOpen(h, rows[i].Live),
+			Count(int64(h.Counts.Errors)), Found(rows[i].Findings), Moment(h.Last.Wall, now), stateOpen(h, rows[i].Live), runCell(rows[i].Runs),
 		})
-		t.Roles = append(t.Roles, map[int]term.Role{5: errorsRole(h.Counts.Errors), 7: stateRole(h, rows[i].Live)})
+		t.Roles = append(t.Roles, map[int]term.Role{
+			5: errorsRole(h.Counts.Errors), 6: findingsRole(rows[i].Findings), 8: stateRole(h, rows[i].Live),
+		})
+		judged, grouped = judged || rows[i].Findings != nil, grouped || len(rows[i].Runs) > 0
+	}
+	if !grouped {
+		t.drop(9)
+	}
+	if !judged {
+		t.drop(6)
 	}
 	return t
+}
+
+// runCell names the runs that a session is part of.
+func runCell(ids []string) string {
+	switch len(ids) {
+	case 0:
+		return ""
+	case 1:
+		return ids[0]
+	}
+	return ids[0] + " +" + Count(int64(len(ids)-1))
 }
 
 // stateOpen adds to the state of a session that is over what it left open.

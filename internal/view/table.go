@@ -1,6 +1,7 @@
 package view
 
 import (
+	"slices"
 	"strings"
 
 	"mcpsnoop/internal/term"
@@ -18,6 +19,25 @@ type Table struct {
 	Columns []Column
 	Rows    [][]string
 	Roles   []map[int]term.Role // of cells that have one, by row and column
+}
+
+// drop takes a column out that nothing fills.
+func (t *Table) drop(column int) {
+	t.Columns = slices.Delete(t.Columns, column, column+1)
+	for i := range t.Rows {
+		t.Rows[i] = slices.Delete(t.Rows[i], column, column+1)
+	}
+	for i, roles := range t.Roles {
+		moved := map[int]term.Role{}
+		for at, role := range roles {
+			if at < column {
+				moved[at] = role
+			} else if at > column {
+				moved[at-1] = role
+			}
+		}
+		t.Roles[i] = moved
+	}
 }
 
 // Lines lays the table out, heads first, columns two blanks apart. With a width
