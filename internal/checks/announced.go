@@ -150,7 +150,7 @@ func noteOldTool(e *judge.Event) {
 		return
 	}
 	if _, ok := at.current.names[judge.Hash([]byte(e.Request.Target))]; ok {
-		e.Note(fmt.Sprintf("tool %q of the old list was called and failed: the server had said at seq %d that its list changed, and the client did not ask for it again",
+		e.Note(fmt.Sprintf("tool \"%s\" of the old list was called and failed: the server had said at seq %d that its list changed, and the client did not ask for it again",
 			clip(e.Request.Target), at.changed))
 	}
 }

@@ -35,7 +35,7 @@ var baseJSONRPCVersion = &judge.Check{
 		case e.Kind == judge.Malformed:
 			e.Bad(whyMalformed(m))
 		case m.Defects.Has(jsonrpc.Mixed):
-			e.Bad(fmt.Sprintf("method %q stands beside a result or an error", clipName(m.Method)))
+			e.Bad(fmt.Sprintf("method \"%s\" stands beside a result or an error", clipName(m.Method)))
 		case m.Defects.Has(jsonrpc.BadVersion):
 			if version := m.Root.Get("jsonrpc"); version.Exists() {
 				e.Bad(fmt.Sprintf("jsonrpc is %s instead of \"2.0\"", shownJSON(version.Text())))
@@ -114,7 +114,7 @@ var baseNotificationNoID = &judge.Check{
 	Convicts: "a message with an id whose method begins with notifications/",
 	On: []judge.On{{Kind: judge.Request, Do: func(e *judge.Event) {
 		if strings.HasPrefix(e.Method, "notifications/") {
-			e.Bad(fmt.Sprintf("notification %q has the id %s", clipName(e.Method), shownJSON(e.Msg.ID)))
+			e.Bad(fmt.Sprintf("notification \"%s\" has the id %s", clipName(e.Method), shownJSON(e.Msg.ID)))
 			return
 		}
 		e.OK()
@@ -163,7 +163,7 @@ var baseResultTypeKnown = &judge.Check{
 				return
 			}
 			if kind != "task" || !tasks {
-				e.Bad(fmt.Sprintf("result of %s has the resultType %q, which nothing the client declared defines", answerName(e), clipName(kind)))
+				e.Bad(fmt.Sprintf("result of %s has the resultType \"%s\", which nothing the client declared defines", answerName(e), clipName(kind)))
 				return
 			}
 		}
@@ -199,7 +199,7 @@ func answersHere(e *judge.Event) bool {
 func answerName(e *judge.Event) string {
 	switch {
 	case e.Method != "":
-		return fmt.Sprintf("%q with id %s", clipName(e.Method), shownJSON(e.Msg.ID))
+		return fmt.Sprintf("\"%s\" with id %s", clipName(e.Method), shownJSON(e.Msg.ID))
 	case e.Msg.ID != nil:
 		return "id " + shownJSON(e.Msg.ID)
 	}
@@ -218,7 +218,7 @@ func shownJSON(text []byte) string {
 	text = text[:min(len(text), maxShown)]
 	for _, c := range text {
 		if c < ' ' || c > '~' {
-			return fmt.Sprintf("%q", text)
+			return fmt.Sprintf("\"%s\"", text)
 		}
 	}
 	if cut {

@@ -25,7 +25,7 @@ var metaNoUndeclaredCapabilityReliance = &judge.Check{
 			switch {
 			case need == "":
 			case e.Request.Caps.Lacks(need):
-				e.Bad(fmt.Sprintf("input request %q of %s needs the capability %s, which the request did not declare", clipName(name.String()), answerName(e), need))
+				e.Bad(fmt.Sprintf("input request \"%s\" of %s needs the capability %s, which the request did not declare", clipName(name.String()), answerName(e), need))
 			default:
 				e.OK()
 			}

@@ -113,13 +113,13 @@ func mimeFault(n jsontree.Node, of string) (fault string, doubt bool) {
 	case !ok:
 		return "is no string", false
 	case !slash || top == "" || sub == "":
-		return fmt.Sprintf("%q is not of the form type/subtype", clip(text)), false
+		return fmt.Sprintf("\"%s\" is not of the form type/subtype", clip(text)), false
 	case strings.EqualFold(top, of):
 		return "", false
 	case strings.EqualFold(top, "application"), of == "audio" && strings.EqualFold(top, "video"):
-		return fmt.Sprintf("%q names no type of %s", clip(text), of), true
+		return fmt.Sprintf("\"%s\" names no type of %s", clip(text), of), true
 	}
-	return fmt.Sprintf("%q is no type of %s", clip(text), of), false
+	return fmt.Sprintf("\"%s\" is no type of %s", clip(text), of), false
 }
 
 // media judges the data and the MIME type of a block of type image or audio; what says

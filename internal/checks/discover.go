@@ -63,9 +63,9 @@ var discoverDualEraProbeFirst = &judge.Check{
 		case s.method == "server/discover":
 			e.OK()
 		case !e.Pinned():
-			e.Note(fmt.Sprintf("the client speaks both eras, and opened with %q instead of server/discover", s.method))
+			e.Note(fmt.Sprintf("the client speaks both eras, and opened with \"%s\" instead of server/discover", s.method))
 		default:
-			e.BadAt(s.first, fmt.Sprintf("the client speaks both eras, and opened with %q instead of server/discover", s.method))
+			e.BadAt(s.first, fmt.Sprintf("the client speaks both eras, and opened with \"%s\" instead of server/discover", s.method))
 		}
 	}}},
 }

@@ -155,7 +155,7 @@ var baseVersionRefused = &judge.Check{
 		}
 		for v := range e.Msg.Error.Path("data", "supported").Elements() {
 			if text, ok := v.Str(); ok && text == e.Request.Version {
-				e.Bad(fmt.Sprintf("refuses version %q of %s and lists it as supported", clipName(text), answerName(e)))
+				e.Bad(fmt.Sprintf("refuses version \"%s\" of %s and lists it as supported", clipName(text), answerName(e)))
 				return
 			}
 		}

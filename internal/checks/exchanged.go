@@ -77,7 +77,7 @@ var baseErrorNamesRequest = &judge.Check{
 				return
 			}
 			if e.Msg.ID == nil || e.Msg.Defects.Has(jsonrpc.NullID) {
-				e.Bad(fmt.Sprintf("error for %q with id %s does not name that id", clipName(p.Requests[0].Method), shownJSON([]byte(p.Requests[0].ID))))
+				e.Bad(fmt.Sprintf("error for \"%s\" with id %s does not name that id", clipName(p.Requests[0].Method), shownJSON([]byte(p.Requests[0].ID))))
 				return
 			}
 			e.OK()

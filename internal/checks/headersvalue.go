@@ -119,5 +119,5 @@ func quoteShort(text string) string {
 	if len(text) <= maxHeaderShown {
 		return strconv.Quote(text)
 	}
-	return fmt.Sprintf("%q…", strings.ToValidUTF8(text[:maxHeaderShown], ""))
+	return fmt.Sprintf("\"%s\"…", strings.ToValidUTF8(text[:maxHeaderShown], ""))
 }

@@ -58,7 +58,7 @@ var lifecycleFirstInteractionInitialize = &judge.Check{
 		case e.Method == "initialize":
 			e.OK()
 		case fromHandshake(e):
-			e.Bad(fmt.Sprintf("the first request of the session is %q, not initialize", e.Method))
+			e.Bad(fmt.Sprintf("the first request of the session is \"%s\", not initialize", e.Method))
 		}
 	}}},
 }
@@ -121,9 +121,9 @@ var lifecycleClientRequestsBeforeInitResponse = &judge.Check{
 			e.OK()
 		case modernMarked(e):
 		case phase == judge.BeforeInitialize && fromHandshake(e):
-			e.Bad(fmt.Sprintf("request %q was sent before initialize", e.Method))
+			e.Bad(fmt.Sprintf("request \"%s\" was sent before initialize", e.Method))
 		case phase == judge.Initializing && e.Ordered() && e.OneClient():
-			e.Bad(fmt.Sprintf("request %q was sent before initialize was answered", e.Method))
+			e.Bad(fmt.Sprintf("request \"%s\" was sent before initialize was answered", e.Method))
 		}
 	}}},
 }
@@ -144,7 +144,7 @@ var lifecycleServerRequestsBeforeInitialized = &judge.Check{
 		case *judge.Of[*bool](e, handshakeEnd):
 		case !e.Ordered() || !e.OneClient() || phase == judge.BeforeInitialize && !e.FromStart():
 		default:
-			e.Bad(fmt.Sprintf("server request %q came before notifications/initialized", e.Method))
+			e.Bad(fmt.Sprintf("server request \"%s\" came before notifications/initialized", e.Method))
 		}
 	}}},
 }

@@ -100,9 +100,9 @@ var metaRequiredRequestFields = &judge.Check{
 		} {
 			switch value := e.Meta().Get(field.key); {
 			case !value.Exists():
-				e.Bad(fmt.Sprintf("request %q with id %s has no %s in its _meta", clipName(e.Method), shownJSON(e.Msg.ID), field.key))
+				e.Bad(fmt.Sprintf("request \"%s\" with id %s has no %s in its _meta", clipName(e.Method), shownJSON(e.Msg.ID), field.key))
 			case value.Kind() != field.kind:
-				e.Bad(fmt.Sprintf("%s of request %q with id %s is not %s", field.key, clipName(e.Method), shownJSON(e.Msg.ID), field.is))
+				e.Bad(fmt.Sprintf("%s of request \"%s\" with id %s is not %s", field.key, clipName(e.Method), shownJSON(e.Msg.ID), field.is))
 			}
 		}
 	}}},
@@ -179,7 +179,7 @@ var metaSubscriptionIDPresent = &judge.Check{
 				return
 			}
 			if !e.Meta().Get(mcp.MetaSubscriptionID).Exists() {
-				e.Bad(fmt.Sprintf("%q has no subscriptionId in its _meta", clipName(e.Method)))
+				e.Bad(fmt.Sprintf("\"%s\" has no subscriptionId in its _meta", clipName(e.Method)))
 				return
 			}
 			e.OK()

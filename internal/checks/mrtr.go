@@ -141,7 +141,7 @@ func inputParamsFault(method string, params jsontree.Node) string {
 }
 
 // quoted quotes text of the session for details, cut if it is long.
-func quoted(text string) string { return fmt.Sprintf("%q", clipped(text, maxKey)) }
+func quoted(text string) string { return fmt.Sprintf("\"%s\"", clipped(text, maxKey)) }
 
 var mrtrRequestStateEchoed = &judge.Check{
 	ID:       "mrtr.request-state-echoed",
@@ -175,7 +175,7 @@ var mrtrRetryCarriesInputResponses = &judge.Check{
 			return
 		}
 		for _, key := range r.lacks {
-			e.Bad(fmt.Sprintf("id %s does not answer %q, which frame %d asked for", e.Request.ID, key, r.round.seq))
+			e.Bad(fmt.Sprintf("id %s does not answer \"%s\", which frame %d asked for", e.Request.ID, key, r.round.seq))
 		}
 		if len(r.lacks) == 0 {
 			e.OK()
@@ -253,7 +253,7 @@ var mrtrMissingInputReasked = &judge.Check{
 		if !ok || r.round == nil || r.round.more || len(r.lacks) == 0 {
 			return
 		}
-		detail := fmt.Sprintf("id %s, which lacks %q, is answered with an error instead of being asked again", e.Request.ID, r.lacks[0])
+		detail := fmt.Sprintf("id %s, which lacks \"%s\", is answered with an error instead of being asked again", e.Request.ID, r.lacks[0])
 		switch {
 		case e.Kind == judge.Result:
 			e.OK()

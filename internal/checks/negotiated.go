@@ -186,7 +186,7 @@ func noteContext(e *judge.Event) {
 		return
 	}
 	if context, ok := e.Msg.Params.Get("includeContext").Str(); ok && context != "none" {
-		e.Note(fmt.Sprintf("sampling/createMessage asks for the context %q, and the client did not declare sampling.context", context))
+		e.Note(fmt.Sprintf("sampling/createMessage asks for the context \"%s\", and the client did not declare sampling.context", context))
 	}
 }
 

@@ -68,7 +68,7 @@ func judgeScheme(e *judge.Event, uri jsontree.Node, what string) {
 	case hasScheme(text):
 		e.OK()
 	default:
-		e.Bad(fmt.Sprintf("URI %q of %s has no scheme as RFC 3986 wants it", clip(string(text)), what))
+		e.Bad(fmt.Sprintf("URI \"%s\" of %s has no scheme as RFC 3986 wants it", clip(string(text)), what))
 	}
 }
 
@@ -83,7 +83,7 @@ func judgeTemplate(e *judge.Event, template jsontree.Node) {
 		e.OK()
 	case expression && (len(literal) == 0 || schemeChars(literal)): // the scheme is for whoever fills it in
 	default:
-		e.Bad(fmt.Sprintf("URI template %q has no scheme as RFC 3986 wants it", clip(string(text))))
+		e.Bad(fmt.Sprintf("URI template \"%s\" has no scheme as RFC 3986 wants it", clip(string(text))))
 	}
 }
 
@@ -117,7 +117,7 @@ func judgeBlob(e *judge.Event, contents jsontree.Node) {
 	}
 	if fault := base64Fault(blob); fault != "" {
 		uri, _ := contents.Get("uri").Str()
-		e.Bad(fmt.Sprintf("blob of %q %s", clip(uri), fault))
+		e.Bad(fmt.Sprintf("blob of \"%s\" %s", clip(uri), fault))
 		return
 	}
 	e.OK()
@@ -189,11 +189,11 @@ var resourcesReadContentsNonEmpty = &judge.Check{
 			case filled:
 				e.OK()
 			case absent:
-				e.Bad(fmt.Sprintf("empty contents for %q, which is in none of the server's lists", clip(e.Request.Target)))
+				e.Bad(fmt.Sprintf("empty contents for \"%s\", which is in none of the server's lists", clip(e.Request.Target)))
 			case e.Pinned():
-				e.Bad(fmt.Sprintf("empty contents for %q", clip(e.Request.Target)))
+				e.Bad(fmt.Sprintf("empty contents for \"%s\"", clip(e.Request.Target)))
 			default:
-				e.Note(fmt.Sprintf("empty contents for %q: it is there and empty, or the server should have said that it is not", clip(e.Request.Target)))
+				e.Note(fmt.Sprintf("empty contents for \"%s\": it is there and empty, or the server should have said that it is not", clip(e.Request.Target)))
 			}
 		}},
 	},

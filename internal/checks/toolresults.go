@@ -202,9 +202,9 @@ var toolsOutputSchemaStructuredResult = &judge.Check{
 			}
 			switch value := e.Msg.Result.Get("structuredContent"); {
 			case !value.Exists():
-				e.Bad(fmt.Sprintf("tool %q has an output schema, and its result has no structuredContent", clip(e.Request.Target)))
+				e.Bad(fmt.Sprintf("tool \"%s\" has an output schema, and its result has no structuredContent", clip(e.Request.Target)))
 			case value.Kind() != jsontree.Object && mcp.HasHandshake(e.Revision):
-				e.Bad(fmt.Sprintf("tool %q has an output schema, and its structuredContent is no object", clip(e.Request.Target)))
+				e.Bad(fmt.Sprintf("tool \"%s\" has an output schema, and its structuredContent is no object", clip(e.Request.Target)))
 			default:
 				e.OK()
 			}

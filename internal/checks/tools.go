@@ -19,7 +19,7 @@ var toolsNameCharset = &judge.Check{
 	On: []judge.On{{Kind: judge.Result, From: judge.Server, Methods: []string{"tools/list"}, Do: func(e *judge.Event) {
 		eachTool(e, func(name string) {
 			if odd := strings.Map(inToolName, name); odd != "" {
-				e.Bad(fmt.Sprintf("tool name %q contains characters outside A-Z, a-z, 0-9, underscore, hyphen, and dot: %q", clip(name), clip(odd)))
+				e.Bad(fmt.Sprintf("tool name \"%s\" contains characters outside A-Z, a-z, 0-9, underscore, hyphen, and dot: \"%s\"", clip(name), clip(odd)))
 				return
 			}
 			e.OK()
@@ -45,7 +45,7 @@ var toolsNameLength = &judge.Check{
 	On: []judge.On{{Kind: judge.Result, From: judge.Server, Methods: []string{"tools/list"}, Do: func(e *judge.Event) {
 		eachTool(e, func(name string) {
 			if n := utf8.RuneCountInString(name); n == 0 || n > mostToolName {
-				e.Bad(fmt.Sprintf("tool name %q has %d characters, not 1 to %d", clip(name), n, mostToolName))
+				e.Bad(fmt.Sprintf("tool name \"%s\" has %d characters, not 1 to %d", clip(name), n, mostToolName))
 				return
 			}
 			e.OK()
@@ -69,13 +69,13 @@ var toolsNameUnique = &judge.Check{
 		eachTool(e, func(name string) {
 			h := judge.Hash([]byte(name))
 			if _, twice := seen[h]; twice {
-				e.Bad(fmt.Sprintf("tool name %q stands twice in one list", clip(name)))
+				e.Bad(fmt.Sprintf("tool name \"%s\" stands twice in one list", clip(name)))
 				return
 			}
 			seen[h] = struct{}{}
 			e.OK()
 			if p.ok && p.known && p.chain.names != nil && p.chain.names[h] < p.index {
-				e.Note(fmt.Sprintf("tool name %q stood on an earlier page of this list already", clip(name)))
+				e.Note(fmt.Sprintf("tool name \"%s\" stood on an earlier page of this list already", clip(name)))
 			}
 		})
 	}}},
@@ -95,7 +95,7 @@ var toolsInputSchemaObject = &judge.Check{
 			}
 			if fault := inputSchemaFault(tool.Get("inputSchema")); fault != "" {
 				name, _ := tool.Get("name").Str()
-				e.Bad(fmt.Sprintf("inputSchema of tool %q %s", clip(name), fault))
+				e.Bad(fmt.Sprintf("inputSchema of tool \"%s\" %s", clip(name), fault))
 				continue
 			}
 			e.OK()

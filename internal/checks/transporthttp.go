@@ -42,10 +42,10 @@ func judgeAccept(e *judge.Event, p *judge.Post, types ...string) {
 	for _, want := range types {
 		switch accepts(value, want) {
 		case acceptsNot:
-			e.BadAt(p.Seq, fmt.Sprintf("Accept %q does not list %s", cutText([]byte(value), shownText), want))
+			e.BadAt(p.Seq, fmt.Sprintf("Accept \"%s\" does not list %s", cutText([]byte(value), shownText), want))
 			return
 		case acceptsAny:
-			e.Note(fmt.Sprintf("Accept %q covers %s by a wildcard only, and the types are to be listed", cutText([]byte(value), shownText), want))
+			e.Note(fmt.Sprintf("Accept \"%s\" covers %s by a wildcard only, and the types are to be listed", cutText([]byte(value), shownText), want))
 			return
 		}
 	}
@@ -152,9 +152,9 @@ var transportSuccessContentType = &judge.Check{
 		case !sent:
 			e.Bad(fmt.Sprintf("status %d with no Content-Type", r.Status))
 		case get:
-			e.Bad(fmt.Sprintf("a GET is answered as %q, not as %s", cutText([]byte(value), shownText), mimeStream))
+			e.Bad(fmt.Sprintf("a GET is answered as \"%s\", not as %s", cutText([]byte(value), shownText), mimeStream))
 		default:
-			e.Bad(fmt.Sprintf("a request is answered as %q, neither %s nor %s", cutText([]byte(value), shownText), mimeJSON, mimeStream))
+			e.Bad(fmt.Sprintf("a request is answered as \"%s\", neither %s nor %s", cutText([]byte(value), shownText), mimeJSON, mimeStream))
 		}
 	}}},
 }
@@ -176,7 +176,7 @@ var transportAccelBufferingHeader = &judge.Check{
 		case e.Pinned() && !sent:
 			e.Bad("an event stream without X-Accel-Buffering")
 		case e.Pinned():
-			e.Bad(fmt.Sprintf("an event stream with X-Accel-Buffering %q instead of no", cutText([]byte(value), shownText)))
+			e.Bad(fmt.Sprintf("an event stream with X-Accel-Buffering \"%s\" instead of no", cutText([]byte(value), shownText)))
 		case !*judge.State[*bool](e): // once is enough
 			*judge.State[*bool](e) = true
 			e.Note("an event stream without X-Accel-Buffering: no, unless something between took it away")

@@ -107,7 +107,7 @@ var transportStreamEndsWithAnswer = &judge.Check{
 				return
 			}
 		}
-		e.Bad(fmt.Sprintf("%q comes on a stream after the answer to id %s", e.Method, p.Requests[0].ID))
+		e.Bad(fmt.Sprintf("\"%s\" comes on a stream after the answer to id %s", e.Method, p.Requests[0].ID))
 	}}},
 }
 
@@ -209,7 +209,7 @@ var transportNewSessionAfter404 = &judge.Check{
 			e.OK()
 		case !named || s == nil:
 		case s.by404 && p.Seq > s.gone.seq && p.At.Sub(s.gone.at) >= unorderedGap:
-			e.BadAt(p.Seq, fmt.Sprintf("%q names a session for which 404 came", e.Method))
+			e.BadAt(p.Seq, fmt.Sprintf("\"%s\" names a session for which 404 came", e.Method))
 		case s.by404 && e.Method == "initialize" && p.Seq > s.gone.seq && e.Ordered():
 			e.BadAt(p.Seq, "initialize names a session for which 404 came")
 		default:
@@ -239,7 +239,7 @@ var transportInvalidVersionRejected = &judge.Check{
 		case judge.IsDate(value), strings.Contains(strings.ToLower(value), "draft"), strings.Contains(value, ","):
 			e.OK()
 		default:
-			e.Bad(fmt.Sprintf("status %d for a request with MCP-Protocol-Version %q, where 400 is due", e.Reply.Status, cutText([]byte(value), shownText)))
+			e.Bad(fmt.Sprintf("status %d for a request with MCP-Protocol-Version \"%s\", where 400 is due", e.Reply.Status, cutText([]byte(value), shownText)))
 		}
 	}}},
 }

@@ -72,7 +72,7 @@ var transportProtocolVersionHeader = &judge.Check{
 		if _, sent := p.Head(headVersion); sent {
 			e.OK()
 		} else if p.Complete {
-			e.BadAt(p.Seq, fmt.Sprintf("no MCP-Protocol-Version, after %q was negotiated", cutText([]byte(e.Facts.Version), shownText)))
+			e.BadAt(p.Seq, fmt.Sprintf("no MCP-Protocol-Version, after \"%s\" was negotiated", cutText([]byte(e.Facts.Version), shownText)))
 		}
 	}}},
 }
@@ -95,7 +95,7 @@ var transportProtocolVersionNegotiated = &judge.Check{
 		case value == e.Facts.Version:
 			e.OK()
 		default:
-			e.BadAt(p.Seq, fmt.Sprintf("MCP-Protocol-Version is %q, and %q was negotiated", cutText([]byte(value), shownText), cutText([]byte(e.Facts.Version), shownText)))
+			e.BadAt(p.Seq, fmt.Sprintf("MCP-Protocol-Version is \"%s\", and \"%s\" was negotiated", cutText([]byte(value), shownText), cutText([]byte(e.Facts.Version), shownText)))
 		}
 	}}},
 }

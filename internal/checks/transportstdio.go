@@ -56,14 +56,14 @@ func malformed(e *judge.Event) string {
 		case bytes.IndexByte(text, 0) >= 0:
 			return "no JSON: it holds NUL bytes, as text in UTF-16 does"
 		}
-		return fmt.Sprintf("no JSON-RPC message: %q", cutText(text, shownText))
+		return fmt.Sprintf("no JSON-RPC message: \"%s\"", cutText(text, shownText))
 	}
 	m := e.Msg
 	switch root := m.Root.Kind(); {
 	case m.Element >= 0, m.Defects.Has(jsonrpc.EmptyBatch), e.Frame.Flags&capture.Batch != 0:
 		return "an array where one message belongs"
 	case root != jsontree.Object:
-		return fmt.Sprintf("no object, and so no message: %q", cutText(text, shownText))
+		return fmt.Sprintf("no object, and so no message: \"%s\"", cutText(text, shownText))
 	case m.Root.Get("method").Exists():
 		return "method is no string"
 	case m.Result.Exists():
@@ -123,7 +123,7 @@ var transportNoIndependentServerRequests = &judge.Check{
 		case !e.Pinned() && e.Transport == capture.Stdio && !modernAlone(e):
 		case !e.Pinned() && e.Transport == capture.HTTP && (e.Post == nil || len(e.Post.Requests) == 0):
 		case e.Kind == judge.Request && string(e.Msg.ID) != "null":
-			e.Bad(fmt.Sprintf("the server sends a request itself: %q, id %s", e.Method, cutText(e.Msg.ID, shownText)))
+			e.Bad(fmt.Sprintf("the server sends a request itself: \"%s\", id %s", e.Method, cutText(e.Msg.ID, shownText)))
 		default:
 			e.OK()
 		}

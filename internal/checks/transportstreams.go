@@ -35,7 +35,7 @@ var transportEventIDUnique = &judge.Check{
 		}
 		seen := judge.State[map[uint64]struct{}](e)
 		if _, twice := seen[id]; twice {
-			e.Bad(fmt.Sprintf("event id %q stands on an earlier event of the session", cutText([]byte(e.Frame.HTTP.SSE.ID), shownText)))
+			e.Bad(fmt.Sprintf("event id \"%s\" stands on an earlier event of the session", cutText([]byte(e.Frame.HTTP.SSE.ID), shownText)))
 			return
 		}
 		makeRoom(seen, maxEventIDs)
@@ -73,7 +73,7 @@ var transportReplayOfOwnStream = &judge.Check{
 			first, known := s.first[id]
 			switch {
 			case resumed && known && first != stream:
-				e.Bad(fmt.Sprintf("event %q was sent on another stream before", cutText([]byte(e.Frame.HTTP.SSE.ID), shownText)))
+				e.Bad(fmt.Sprintf("event \"%s\" was sent on another stream before", cutText([]byte(e.Frame.HTTP.SSE.ID), shownText)))
 				return
 			case resumed:
 				e.OK()
@@ -135,7 +135,7 @@ var transportStreamOpenUntilAnswer = &judge.Check{
 					continue
 				}
 				if e.Post.Verb != "DELETE" {
-					e.BadAt(c.seq, fmt.Sprintf("the stream of %q, id %s, ends before the answer", c.r.Method, c.r.ID))
+					e.BadAt(c.seq, fmt.Sprintf("the stream of \"%s\", id %s, ends before the answer", c.r.Method, c.r.ID))
 				}
 			}
 			clear(s.list[len(left):])

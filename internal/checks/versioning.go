@@ -61,7 +61,7 @@ var versioningRetryUsesSupportedVersion = &judge.Check{
 				e.Bad("initialize was sent to a server whose versions all do without it")
 			case version == "":
 			case !slices.Contains(r.versions, judge.Hash([]byte(version))):
-				e.Bad(fmt.Sprintf("request %s declares version %q, which the server does not list as supported", e.Request.ID, version))
+				e.Bad(fmt.Sprintf("request %s declares version \"%s\", which the server does not list as supported", e.Request.ID, version))
 			default:
 				e.OK()
 			}
@@ -92,7 +92,7 @@ func judgeExtensions(e *judge.Event, capabilities jsontree.Node) {
 	}
 	for name := range extensions.Members() {
 		if fault := extensionFault(name.String()); fault != "" {
-			e.Bad(fmt.Sprintf("extension %q %s", name.String(), fault))
+			e.Bad(fmt.Sprintf("extension \"%s\" %s", name.String(), fault))
 			continue
 		}
 		e.OK()
@@ -107,7 +107,7 @@ func extensionFault(name string) string {
 	}
 	for label := range strings.SplitSeq(prefix, ".") {
 		if label == "" || !strings.Contains(asciiLetters, label[:1]) || label[len(label)-1] == '-' || strings.Trim(label, asciiLetters+asciiDigits+"-") != "" {
-			return fmt.Sprintf("has a prefix with the label %q", label)
+			return fmt.Sprintf("has a prefix with the label \"%s\"", label)
 		}
 	}
 	if rest == "" {
@@ -115,7 +115,7 @@ func extensionFault(name string) string {
 	}
 	ends := string(rest[0]) + string(rest[len(rest)-1])
 	if strings.Trim(ends, asciiLetters+asciiDigits) != "" || strings.Trim(rest, asciiLetters+asciiDigits+"-_.") != "" {
-		return fmt.Sprintf("has the name %q after its prefix", rest)
+		return fmt.Sprintf("has the name \"%s\" after its prefix", rest)
 	}
 	return ""
 }

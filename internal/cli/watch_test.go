@@ -234,8 +234,9 @@ func TestWithdrawn(t *testing.T) {
 
 // brokenLog is a log on a disk that is full after some lines.
 type brokenLog struct {
-	path string
-	left int
+	path  string
+	left  int
+	again bool // it is full for one write only
 }
 
 func (l *brokenLog) Write(p []byte) (int, error) {
@@ -244,7 +245,7 @@ func (l *brokenLog) Write(p []byte) (int, error) {
 		return 0, err
 	}
 	defer f.Close()
-	if l.left--; l.left < 0 {
+	if l.left--; l.left == -1 || l.left < -1 && !l.again {
 		return 0, fmt.Errorf("write log %q: %w", l.path, syscall.ENOSPC)
 	}
 	return f.Write(p)
@@ -262,14 +263,16 @@ func TestJudgingStops(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		written int
+		again   bool
 		remove  bool
 		end     bool
 		want    string
 	}{
-		{"full", 2, false, false, "mcpsnoop watch: judging stopped after seq 2: write log "},
-		{"whole", 4, false, true, "findings so far: 0 fail, 0 warn\nlog: "},
-		{"never", 0, false, false, "mcpsnoop watch: nothing was judged: write log "},
-		{"removed", 4, true, false, "mcpsnoop watch: judging stopped after seq 4: log "},
+		{"full", 2, false, false, false, "mcpsnoop watch: judging stopped after seq 2: write log "},
+		{"whole", 4, false, false, true, "findings so far: 0 fail, 0 warn\nlog: "},
+		{"never", 0, false, false, false, "mcpsnoop watch: nothing was judged: write log "},
+		{"removed", 4, false, true, false, "mcpsnoop watch: judging stopped after seq 4: log "},
+		{"gap", 1, true, false, true, "mcpsnoop watch: not all was judged: write log "},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			errs := sinkFile(t)
@@ -280,7 +283,7 @@ func TestJudgingStops(t *testing.T) {
 				t.Fatal(err)
 			}
 			const id = "s-1-000000000001"
-			log := w.follow(&brokenLog{path, test.written}, id)
+			log := w.follow(&brokenLog{path, test.written, test.again}, id)
 			for n := range 4 {
 				dir, raw, kind := "c2s", "", ""
 				switch {
@@ -359,7 +362,7 @@ func TestJudgeHoldsNothing(t *testing.T) {
 	a := &app{env: &Env{Stderr: sinkFile(t), Getenv: func(string) string { return "" }, Version: "test"}}
 	w := startWatch(a, watchOptions{})
 	w.mu.Lock()
-	w.follow(&brokenLog{filepath.Join(t.TempDir(), "log.jsonl"), 0}, "s-1-000000000001")
+	w.follow(&brokenLog{path: filepath.Join(t.TempDir(), "log.jsonl")}, "s-1-000000000001")
 	w.unjudged(errors.New("no luck"))
 	w.mu.Unlock()
 	if err := w.end(exitYes); err != nil {

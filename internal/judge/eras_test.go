@@ -188,3 +188,15 @@ func TestRevisionOfMessage(t *testing.T) {
 	head(5, "2025-06-18", ping)
 	same(t, "over HTTP", got, "2 2026-07-28", "2 2026-07-28", "4 2026-07-28", "4 2026-07-28", "6 2025-06-18", "6 2025-06-18", "8 2025-06-18", "8 ", "10 ", "10 ")
 }
+
+// TestAnswerOfEarlyRequest: a request that was sent before initialize was answered has an open
+// revision, and so has its answer; what is found at that is told at once all the same.
+func TestAnswerOfEarlyRequest(t *testing.T) {
+	w := newWorld(t, registry(t, []*Clause{clause("L-1", 1<<mcp.V2025_11_25, bad("a.lists", Result, "tools/list"))}))
+	w.lines("> " + initialize + `
+		> {"jsonrpc":"2.0","id":7,"method":"tools/list"}
+		< ` + initialized + `
+		< {"jsonrpc":"2.0","id":7,"result":{"tools":[]}}`)
+	same(t, "told", w.told, "L-1 2025-11-25 4")
+	same(t, "report", spellReport(w.judge.End(0)), "2025-11-25 L-1 fail 4")
+}

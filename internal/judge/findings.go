@@ -101,7 +101,11 @@ func (s *conv) found(e *Event, seq uint64, detail string) {
 		return
 	}
 	s.j.found++
-	if !s.give(f, e.Revision) && len(s.waiting) < maxWaiting {
+	r := e.Revision
+	if r == mcp.NoRevision {
+		r = s.settled // an answer keeps the open revision of its request
+	}
+	if !s.give(f, r) && len(s.waiting) < maxWaiting {
 		s.waiting = append(s.waiting, waiting{f, e.Revision})
 	}
 }
