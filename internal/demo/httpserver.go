@@ -13,13 +13,13 @@ import (
 // The tools of the demo's HTTP server, by what they are there to show.
 const (
 	toolBoard = "departures"   // answers at once
-	toolSeat  = "reserve_seat" // says how far it is before it answers
+	toolSeat  = "reserve_seat" // asks back, and says how far it is before it answers
 )
 
 // How long a reservation takes.
 const (
 	coaches  = 3
-	perCoach = 120 * time.Millisecond
+	perCoach = 90 * time.Millisecond
 )
 
 type stationArgs struct {
@@ -30,15 +30,32 @@ type trainArgs struct {
 	Train string `json:"train" jsonschema:"number of the train"`
 }
 
+// seatForm is what the railway wants to know of who travels.
+var seatForm = map[string]any{
+	"type":       "object",
+	"properties": map[string]any{"window": map[string]any{"type": "boolean", "title": "By the window"}},
+	"required":   []string{"window"},
+}
+
 // railway is the HTTP server's MCP side.
 func railway() *mcp.Server {
-	s := mcp.NewServer(&mcp.Implementation{Name: "railway", Version: "1.2.0"}, nil)
+	s := mcp.NewServer(&mcp.Implementation{Name: Railway, Version: "1.2.0"}, nil)
 	mcp.AddTool(s, &mcp.Tool{Name: toolBoard, Description: "The next trains from a station."},
 		func(_ context.Context, _ *mcp.CallToolRequest, a stationArgs) (*mcp.CallToolResult, any, error) {
 			return text("From " + a.Station + ": 10:05 IC 612 to Zürich, platform 4; 10:22 R 31 to Chur, platform 2."), nil, nil
 		})
 	mcp.AddTool(s, &mcp.Tool{Name: toolSeat, Description: "Reserve a seat in a train. Looks through its coaches."},
 		func(ctx context.Context, r *mcp.CallToolRequest, a trainArgs) (*mcp.CallToolResult, any, error) {
+			asked, err := r.Session.Elicit(ctx, &mcp.ElicitParams{
+				Meta: inside(r.Params.Meta), Message: "By the window?", RequestedSchema: seatForm,
+			})
+			if err != nil {
+				return nil, nil, err
+			}
+			seat := "by the aisle"
+			if asked.Content["window"] == true {
+				seat = "by the window"
+			}
 			for n := 1; n <= coaches; n++ {
 				select {
 				case <-time.After(perCoach):
@@ -52,7 +69,7 @@ func railway() *mcp.Server {
 					return nil, nil, err
 				}
 			}
-			return text(fmt.Sprintf("%s: coach %d, seat 41, by the window.", a.Train, coaches)), nil, nil
+			return text(fmt.Sprintf("%s: coach %d, seat 41, %s.", a.Train, coaches, seat)), nil, nil
 		})
 	return s
 }

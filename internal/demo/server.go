@@ -1,6 +1,7 @@
-// Package demo is a real run to look at: MCP servers built with the official Go SDK,
-// one for each transport, and clients of the same SDK that talk to them through the
-// recorder and do, in three seconds, what makes people reach for one.
+// Package demo is a real agent run to look at: three MCP servers built with the official
+// Go SDK, two over stdio and one over HTTP, and an agent built with the same SDK that
+// plans a journey with them through the recorder. In two seconds it does what makes
+// people reach for one, under one trace context.
 //
 // It is the only package that imports the SDK. All processes are of this same
 // binary, so nothing has to be installed.
@@ -18,18 +19,26 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// The tools of the demo server, by what they are there to show.
+// The servers of the demo.
 const (
-	toolQuick    = "forecast"  // answers at once
-	toolFailing  = "read_note" // answers with a tool error
-	toolSlow     = "radar"     // takes a while
-	toolStubborn = "archive"   // does not care that it was cancelled
+	Notes   = "notes"   // over stdio
+	Weather = "weather" // over stdio
+	Railway = "railway" // over HTTP
+)
+
+// The tools of the stdio servers, by what they are there to show.
+const (
+	toolQuick    = "forecast"     // answers at once
+	toolSlow     = "radar"        // takes a while
+	toolFailing  = "read_note"    // answers with a tool error
+	toolStubborn = "search_notes" // does not care that it was cancelled
+	toolLast     = "write_note"   // answers at once, after all that
 )
 
 // How long things take.
 const (
-	slowFor      = 600 * time.Millisecond
-	patience     = 250 * time.Millisecond // until the client cancels
+	slowFor      = 800 * time.Millisecond
+	patience     = 250 * time.Millisecond // until the agent cancels
 	lateBy       = 350 * time.Millisecond // from the cancellation to the answer
 	stubbornEnds = 3 * time.Second        // if no cancellation ever comes
 )
@@ -46,25 +55,41 @@ type noteArgs struct {
 	Name string `json:"name" jsonschema:"file name of the note"`
 }
 
-type yearArgs struct {
-	Year int `json:"year" jsonschema:"the year to fetch"`
+type searchArgs struct {
+	Words string `json:"words" jsonschema:"what to look for"`
 }
 
-// Server serves the demo's tools until stdin ends or ctx does.
-func Server(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer) error {
-	out := &lineWriter{w: stdout}
-	fmt.Fprintln(stderr, "weather server ready, 4 tools")
-	s := mcp.NewServer(&mcp.Implementation{Name: "weather", Version: "0.4.0"}, nil)
+type writeArgs struct {
+	Name string `json:"name" jsonschema:"file name of the note"`
+	Text string `json:"text" jsonschema:"what to write"`
+}
 
+// Server serves the tools of one of the stdio servers until stdin ends or ctx does.
+func Server(ctx context.Context, name string, stdin io.Reader, stdout, stderr io.Writer) error {
+	out := &lineWriter{w: stdout}
+	var s *mcp.Server
+	switch name {
+	case Weather:
+		s = weather(out, stderr)
+	case Notes:
+		s = notes(stderr)
+	default:
+		return fmt.Errorf("serve the demo: no stdio server is named %q", name)
+	}
+	err := s.Run(ctx, &mcp.IOTransport{Reader: io.NopCloser(stdin), Writer: out})
+	if errors.Is(err, io.EOF) || ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+func weather(out, stderr io.Writer) *mcp.Server {
+	s := mcp.NewServer(&mcp.Implementation{Name: Weather, Version: "0.4.0"}, nil)
 	var once sync.Once
 	mcp.AddTool(s, &mcp.Tool{Name: toolQuick, Description: "Tomorrow's weather in a place."},
 		func(_ context.Context, _ *mcp.CallToolRequest, a placeArgs) (*mcp.CallToolResult, any, error) {
 			once.Do(func() { fmt.Fprintln(out, strayLine) })
 			return text("Tomorrow in " + a.Place + ": 7 °C, light rain, wind from the west."), nil, nil
-		})
-	mcp.AddTool(s, &mcp.Tool{Name: toolFailing, Description: "Read a note by its file name."},
-		func(_ context.Context, _ *mcp.CallToolRequest, a noteArgs) (*mcp.CallToolResult, any, error) {
-			return nil, nil, &fs.PathError{Op: "open", Path: a.Name, Err: fs.ErrNotExist}
 		})
 	mcp.AddTool(s, &mcp.Tool{Name: toolSlow, Description: "Rain radar around a place. Takes a moment."},
 		func(ctx context.Context, _ *mcp.CallToolRequest, a placeArgs) (*mcp.CallToolResult, any, error) {
@@ -76,22 +101,30 @@ func Server(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer) erro
 				return nil, nil, ctx.Err()
 			}
 		})
-	mcp.AddTool(s, &mcp.Tool{Name: toolStubborn, Description: "All measurements of a year. Slow, and deaf to cancellation."},
-		func(ctx context.Context, _ *mcp.CallToolRequest, a yearArgs) (*mcp.CallToolResult, any, error) {
+	return s
+}
+
+func notes(stderr io.Writer) *mcp.Server {
+	s := mcp.NewServer(&mcp.Implementation{Name: Notes, Version: "2.1.0"}, nil)
+	mcp.AddTool(s, &mcp.Tool{Name: toolFailing, Description: "Read a note by its file name."},
+		func(_ context.Context, _ *mcp.CallToolRequest, a noteArgs) (*mcp.CallToolResult, any, error) {
+			return nil, nil, &fs.PathError{Op: "open", Path: a.Name, Err: fs.ErrNotExist}
+		})
+	mcp.AddTool(s, &mcp.Tool{Name: toolStubborn, Description: "Search all notes. Slow, and deaf to cancellation."},
+		func(ctx context.Context, _ *mcp.CallToolRequest, a searchArgs) (*mcp.CallToolResult, any, error) {
 			select {
 			case <-ctx.Done():
-				fmt.Fprintln(stderr, "archive: cancelled, but nearly there")
+				fmt.Fprintln(stderr, "search: cancelled, but nearly there")
 				time.Sleep(lateBy)
 			case <-time.After(stubbornEnds):
 			}
-			return text(fmt.Sprintf("%d: 105,120 measurements.", a.Year)), nil, nil
+			return text(fmt.Sprintf("%q: 2 of 4,211 notes.", a.Words)), nil, nil
 		})
-
-	err := s.Run(ctx, &mcp.IOTransport{Reader: io.NopCloser(stdin), Writer: out})
-	if errors.Is(err, io.EOF) || ctx.Err() != nil {
-		return nil
-	}
-	return err
+	mcp.AddTool(s, &mcp.Tool{Name: toolLast, Description: "Write a note."},
+		func(_ context.Context, _ *mcp.CallToolRequest, a writeArgs) (*mcp.CallToolResult, any, error) {
+			return text("wrote " + a.Name + "."), nil, nil // nobody wants it on their disk
+		})
+	return s
 }
 
 func text(s string) *mcp.CallToolResult {

@@ -50,7 +50,7 @@ func (r *record) write() bool {
 // none.
 func readRecord(raw string) *record {
 	r, c := &record{raw: raw}, codec{in: raw}
-	if r.about(&c); c.bad {
+	if r.about(&c); c.bad || c.in == "" { // as much as that there are no sessions is said
 		return nil
 	}
 	r.rest = c.in
@@ -75,14 +75,6 @@ func (r *record) complete() bool {
 type part struct {
 	path  string // relative to the state directory, with slashes
 	stamp statedir.Stamp
-}
-
-func (r *record) fields(c *codec) {
-	list(c, &r.parts, (*codec).part)
-	c.flag(&r.idle)
-	c.text(&r.none)
-	list(c, &r.sessions, (*codec).header)
-	list(c, &r.findings, number[int])
 }
 
 func (c *codec) part(p *part) {

@@ -11,14 +11,16 @@
 //
 // A message is judged by its own revision. While that is open (before the answer to
 // initialize; a modern request that nobody has shown to understand yet) the checks of
-// all revisions that it may turn out to be are run, and what they find waits.
+// all revisions that it may turn out to be are run, and what they find waits. What was
+// told stays, if under the rows of another revision than the session comes to have.
 // Evidence that the capture lacks convicts nobody: see [Event] for what a check can
 // ask about the capture.
 //
 // # Memory
 //
 // A session keeps open requests and what trackers and checks remember, hashes mostly.
-// Messages are read during Step and never kept.
+// Messages are read during Step and never kept. Whatever a log holds, lists have limits:
+// beyond, something is forgotten, and what follows from its absence convicts nobody.
 package judge
 
 import (
@@ -178,7 +180,8 @@ type Kind uint16
 // a method makes it a request (with an id, null included) or a notification; without
 // one, a result or an error makes it an answer, and anything else is invalid, as are
 // a method that is no string, a result beside an error, and an array where batches are
-// not part of the protocol.
+// not part of the protocol. Over HTTP there is JSON that is nobody's message, such as pages of
+// gateways: it is no event.
 const (
 	Request Kind = 1 << iota
 	Notification
