@@ -36,6 +36,7 @@ var groups = []struct {
 	measure func(*env) ([]row, error)
 }{
 	{"tap", tapRows("stdio")},
+	{"watch", tapRows("watch")},
 	{"lost", lostRows},
 	{"json", tapRows("json")},
 	{"sse", tapRows("sse")},
@@ -51,7 +52,7 @@ var groups = []struct {
 const usage = `bench judges the budgets of the design (see docs/performance.md).
 
   make bench                               all rows, some twenty minutes
-  make bench BENCHFLAGS='-only fold'       some of them: tap lost json sse streams fold judge check memory idle
+  make bench BENCHFLAGS='-only fold'       some of them: tap watch lost json sse streams fold judge check memory idle
   make bench BENCHFLAGS=-write             also record the table in docs/performance.md
 `
 

@@ -40,6 +40,10 @@ var kinds = map[string]kind{
 		"tap", []string{"stdio"}, "--wrap", "--", "floor --", 2,
 		[3]int{8000, 3000, 120}, [3]int{20000, 5000, 150},
 	},
+	"watch": {
+		"tap with watch", []string{"stdio"}, "--wrap", "watch stdio --", "floor --", 2,
+		[3]int{8000, 3000, 120}, [3]int{20000, 5000, 150},
+	},
 	"json": {
 		"http tap, JSON", []string{"http"}, "--proxy-cmd", "http " + webArgs, "http-floor " + webArgs, 2,
 		[3]int{3000, 1500, 100}, [3]int{8000, 3000, 100},

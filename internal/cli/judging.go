@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"runtime/debug"
+
 	"fmt"
 
 	"mcpsnoop/internal/capture"
@@ -8,8 +10,13 @@ import (
 	"mcpsnoop/internal/mcp"
 )
 
+// judgeGC makes a process that judges collect its garbage twice as often as others do: what a
+// judge lets go of would otherwise double its memory, and collecting it costs little.
+const judgeGC = 50
+
 // newJudge returns a judge that knows all checks. A check that panics is named once.
 func (a *app) newJudge(o judge.Options) *judge.Judge {
+	debug.SetGCPercent(judgeGC)
 	o.Registry = a.env.checks()
 	if o.Broken == nil {
 		o.Broken = a.brokenNote

@@ -21,7 +21,12 @@ func TestDispatch(t *testing.T) {
 	}}
 	old := &Check{ID: "a.old", On: []On{{Kind: Asking, Do: told("old")}}}
 	before := &Tracker{New: func() any { return 0 }, Before: true, On: []On{{Kind: Request, Do: told("before")}}}
-	after := &Tracker{New: func() any { return 0 }, On: []On{{Kind: Request, Methods: []string{"ping"}, Do: told("after")}}}
+	after := &Tracker{New: func() any { return 0 }, On: []On{{Kind: Request, Methods: []string{"ping"}, Do: func(e *Event) {
+		told("after")(e)
+		e.OK() // trackers judge nothing
+		e.Bad("never")
+		e.Note("never")
+	}}}}
 	w := newWorld(t, registry(t, []*Clause{clause("A-1", legacy, check), clause("A-2", 1<<mcp.V2024_11_05, old)}, after, before))
 	handshake(w)
 	got = nil
@@ -38,6 +43,9 @@ func TestDispatch(t *testing.T) {
 		"any 7 notification client ping",
 		"before 8 request client b", "any 8 request client b",
 	)
+	if r := w.judge.End(0); len(w.broken)+len(w.told)+len(r.Notes)+len(spellReport(r)) != 0 {
+		t.Errorf("broken %q, told %q, notes %v, rows %q", w.broken, w.told, r.Notes, spellReport(r))
+	}
 }
 
 // TestState: each session has states of its own, and checks read those of trackers as

@@ -200,3 +200,15 @@ func TestAnswerOfEarlyRequest(t *testing.T) {
 	same(t, "told", w.told, "L-1 2025-11-25 4")
 	same(t, "report", spellReport(w.judge.End(0)), "2025-11-25 L-1 fail 4")
 }
+
+// TestStandsThoughBlind: a server that has not shown to know the revision is not judged by
+// it, but what was told of it before stands.
+func TestStandsThoughBlind(t *testing.T) {
+	w := newWorld(t, registry(t, []*Clause{clause("C-1", mcp.AllRevisions, bad("a.a", Request, "ping"))}))
+	w.lines("> " + initialize + "\n< " + ping + `
+		< {"jsonrpc":"2.0","id":0,"error":{"code":-32601,"message":"no"}}
+		> {"jsonrpc":"2.0","id":1,"method":"tools/list","params":{` + declared + `}}
+		< {"jsonrpc":"2.0","id":8,"method":"ping","params":{` + declared + `}}`)
+	same(t, "told", w.told, "C-1 2025-11-25 2")
+	same(t, "report", spellReport(w.judge.End(0)), "2026-07-28 C-1 fail 2")
+}

@@ -164,6 +164,18 @@ func TestPages(t *testing.T) {
 	}
 }
 
+// TestRefusedByPage: a page that names initialize refuses it, so that the next one counts.
+func TestRefusedByPage(t *testing.T) {
+	w := newWorld(t, registry(t, both()), web)
+	w.add(capture.C2S, initialize, of(1), verb("POST"))
+	w.add(capture.S2C, `{"id":0,"error":{"code":401,"message":"who are you"}}`, of(1), status(401))
+	w.add(capture.C2S, initialize, of(2), verb("POST"))
+	w.add(capture.S2C, initialized, of(2), status(200))
+	if f := &w.judge.convs[0].facts; f.Phase != Initialized || f.Initialize != 3 {
+		t.Errorf("phase %d by %d", f.Phase, f.Initialize)
+	}
+}
+
 // TestUnread: what was cut or blacked out keeps the books and reaches no check.
 func TestUnread(t *testing.T) {
 	var got []string

@@ -49,7 +49,7 @@ func TestPairing(t *testing.T) {
 
 // TestPairingByExchange: clients that share an endpoint give the same ids.
 func TestPairingByExchange(t *testing.T) {
-	w, got := pairing(t, web)
+	w, got := pairing(t, web, mcpSession("s"))
 	for n := range uint64(4) {
 		w.add(capture.C2S, ping, of(n+1), verb("POST"))
 	}
@@ -58,11 +58,37 @@ func TestPairingByExchange(t *testing.T) {
 	}
 	w.add(capture.S2C, pong, of(2), status(200))
 	same(t, "pairs", *got, "5 to 3", "6 to 1", "7 to 4", "8 to 2", "9 to nothing")
+
+	w, got = pairing(t, web, mcpSession("s"))
+	for n := range uint64(3) {
+		w.add(capture.C2S, ping, of(n+1), verb("POST"))
+	}
+	w.add(capture.S2C, pong, of(3), status(200)) // the newest is answered first, and another comes
+	w.add(capture.C2S, ping, of(4), verb("POST"))
+	for range 3 {
+		w.add(capture.S2C, pong, of(9), status(200), event)
+	}
+	same(t, "pairs", *got, "4 to 3", "6 to 1", "7 to 2", "8 to 5")
+}
+
+// TestForgotten: a request that was forgotten stays so, and harms none that came since.
+func TestForgotten(t *testing.T) {
+	w, got := pairing(t, web, mcpSession("s"))
+	w.add(capture.C2S, ping, of(1), verb("POST"))
+	w.judge.convs[0].requests.n = maxOpen
+	w.add(capture.C2S, ping, of(2), verb("POST"))
+	w.add(capture.C2S, ping, of(3), verb("POST"))
+	w.add(capture.S2C, pong, of(1), status(200))
+	w.add(capture.S2C, pong, of(3), status(200))
+	same(t, "pairs", *got, "4 to 2", "5 to 3")
+	if n := w.judge.convs[0].requests.n; n != 0 {
+		t.Errorf("%d requests are open", n)
+	}
 }
 
 // TestPairingMany: an id that is in use again and again costs no more for that.
 func TestPairingMany(t *testing.T) {
-	w, got := pairing(t, web)
+	w, got := pairing(t, web, mcpSession("s"))
 	for n := range uint64(3 * maxLook) {
 		w.add(capture.C2S, ping, of(n+1), verb("POST"))
 	}

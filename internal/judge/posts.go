@@ -161,7 +161,7 @@ func (s *conv) exchange(f *capture.Frame, parsed []jsonrpc.Message) *Post {
 		p.Seq = f.Seq
 	}
 	s.keep(p)
-	if told && p.Complete {
+	if p.Complete {
 		p.revision = declaredIn(parsed)
 		s.headEvent(f, p)
 	}
