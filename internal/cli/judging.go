@@ -1,9 +1,8 @@
 package cli
 
 import (
-	"runtime/debug"
-
 	"fmt"
+	"runtime/debug"
 
 	"mcpsnoop/internal/capture"
 	"mcpsnoop/internal/judge"
