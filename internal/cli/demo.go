@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,25 +16,22 @@ import (
 	"mcpsnoop/internal/demo"
 	"mcpsnoop/internal/gate"
 	"mcpsnoop/internal/report"
+	"mcpsnoop/internal/run"
 	"mcpsnoop/internal/statedir"
+	"mcpsnoop/internal/tracectx"
 )
 
-// demoServerName is the hidden command that is the demo's stdio server.
+// demoServerName is the hidden command that is one of the demo's stdio servers.
 const demoServerName = "demo-server"
-
-// The labels of the demo's sessions.
-const (
-	demoStdio = "demo"
-	demoHTTP  = "demo-http"
-)
 
 func (a *app) demoCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "demo",
-		Short: "Record real sessions with built-in clients and servers, and check them",
-		Long: `demo runs real MCP clients and servers with the recorder between them, first over stdio,
-then over HTTP. It prints what passes as it happens and then what check says of it. It
-records into a temporary directory unless --home names one.`,
+		Short: "Record a real agent run on built-in servers, check it, and show it to scale",
+		Long: `demo runs a real agent that uses three real MCP servers at once, two over stdio and one
+over HTTP, with the recorder in front of each. It prints the messages as they pass, then
+what check says, then the run to scale. It records into a temporary directory, which it
+leaves to be looked at, unless --home names one.`,
 		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return a.demo(c.Context()) },
 	}
@@ -40,11 +39,11 @@ records into a temporary directory unless --home names one.`,
 
 func (a *app) demoServerCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:    demoServerName,
+		Use:    demoServerName + " NAME",
 		Hidden: true,
-		Args:   noArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			return demo.Server(c.Context(), a.env.Stdin, a.env.Stdout, a.env.Stderr)
+		Args:   maxArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return demo.Server(c.Context(), first(args), a.env.Stdin, a.env.Stdout, a.env.Stderr)
 		},
 	}
 }
@@ -52,7 +51,7 @@ func (a *app) demoServerCommand() *cobra.Command {
 // demoGoodbye is how long the parts of a demo may take to end after Ctrl-C.
 const demoGoodbye = 2 * time.Second
 
-func (a *app) demo(ctx context.Context) error {
+func (a *app) demo(ctx context.Context) (err error) {
 	self, err := os.Executable()
 	if err != nil {
 		return failed(fmt.Errorf("find own program: %w", err), "")
@@ -62,9 +61,13 @@ func (a *app) demo(ctx context.Context) error {
 		if a.home, err = os.MkdirTemp("", "mcpsnoop-demo-"); err != nil {
 			return failed(fmt.Errorf("create directory for the demo: %w", err), "name one with --home")
 		}
-		cleanup = func() { os.RemoveAll(a.home) }
+		a.passing, cleanup = true, func() { os.RemoveAll(a.home) }
 	}
-	defer cleanup()
+	defer func() {
+		if err != nil { // there is nothing to look at
+			cleanup()
+		}
+	}()
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
 	defer stop()
 	defer context.AfterFunc(ctx, func() { // a reader of ours that does not read must not keep us
@@ -73,81 +76,80 @@ func (a *app) demo(ctx context.Context) error {
 		os.Exit(exitInterrupt)
 	})() // before stop, which ends ctx too
 
-	tap := func(label string, words ...string) []string {
-		return append([]string{self, "--home", a.home, "--label", label, "--quiet"}, words...)
-	}
-	stdio, err := a.demoPart(ctx, demoStdio, func(ctx context.Context, _ *demoLog) error {
-		return demo.Client(ctx, tap(demoStdio, "--", self, demoServerName), nil)
-	})
-	if err != nil {
+	trace := demo.NewTrace()
+	if err := a.demoRun(ctx, self, trace); err != nil {
 		return err
 	}
+	id := "trace:" + trace.String()
 	fmt.Fprintln(a.env.Stdout)
-	web, err := a.demoPart(ctx, demoHTTP, func(ctx context.Context, log *demoLog) error {
-		return demo.HTTP(ctx, func(target string) []string {
-			return append([]string{self, "http", "--target", target, "--listen", "127.0.0.1:0"}, tap(demoHTTP)[1:]...)
-		}, log.listen)
-	})
-	if err != nil {
-		return err
-	}
-	fmt.Fprintln(a.env.Stdout)
-	err = a.check([]string{stdio, web}, "", report.Options{FailOn: gate.Default()})
+	err = a.check(nil, id, report.Options{FailOn: gate.Default()})
 	var said *exitError
-	if errors.As(err, &said) && said.code == exitNo { // what the demo is about
-		return nil
+	if !errors.As(err, &said) || said.code != exitNo { // what the demo is about
+		return cmp.Or(err, failed(errors.New("check the demo: nothing was found in it"), ""))
 	}
+	fmt.Fprintln(a.env.Stdout)
+	if err := a.showRun(id, false); err != nil {
+		return err
+	}
+	_, found, err := a.findRun(id)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(a.env.Stdout, "\nto see this again: %s %s\n", a.self("runs"), found.ID)
 	return err
 }
 
-// demoPart prints what play records under that label while it plays, and returns the
-// id of the log.
-func (a *app) demoPart(ctx context.Context, label string, play func(context.Context, *demoLog) error) (id string, err error) {
+// demoRun plays the demo and prints its messages meanwhile.
+func (a *app) demoRun(ctx context.Context, self string, trace tracectx.TraceID) error {
 	dir, err := a.state()
 	if err != nil {
-		return "", err
+		return err
 	}
-	log, err := expectLog(dir, label)
+	log, err := expectLog(dir, demo.Railway)
 	if err != nil {
-		return "", failed(err, "")
+		return failed(err, "")
 	}
 	whole, cancel := context.WithCancel(ctx)
 	defer cancel()
-	await, giveUp := context.WithCancelCause(whole)
-	defer giveUp(nil)
-	ran := make(chan error, 1)
-	go func() {
-		err := play(whole, log)
-		giveUp(errUnrecorded)
-		ran <- err
-	}()
-	entry, shown := log.await(await)
-	if shown == nil {
-		shown = a.tail(whole, entry, 0, false)
+	tap := func(label string, words ...string) []string {
+		return append([]string{self, "--home", a.home, "--label", label, "--quiet"}, words...)
 	}
-	if shown != nil && await.Err() == nil {
+	ran, over := make(chan error, 1), make(chan struct{})
+	go func() {
+		defer close(over)
+		ran <- demo.Run(whole, trace, demo.Taps{
+			Stdio: func(server string) []string { return tap(server, "--", self, demoServerName, server) },
+			HTTP: func(target string) []string {
+				return append([]string{self, "http", "--target", target, "--listen", "127.0.0.1:0"}, tap(demo.Railway)[1:]...)
+			},
+			Address: log.listen,
+		})
+	}()
+	m := &merging{
+		app: a, run: &run.Run{Kind: run.ByTrace, Trace: trace.String()}, brief: true,
+		out: bufio.NewWriter(a.env.Stdout), lanes: map[string]*lane{},
+	}
+	shown := m.follow(whole, &statedir.Follower{Dir: dir, Done: over, Want: func(e *statedir.Entry) bool { return !log.older[e.ID] }})
+	if shown != nil {
 		cancel() // nobody sees it
 	}
 	played := <-ran
-	switch {
+	switch shown = errors.Join(shown, m.flush()); {
 	case ctx.Err() != nil:
-		return "", answer(exitInterrupt)
+		return answer(exitInterrupt)
 	case shown != nil && (played == nil || whole.Err() != nil):
-		return "", shown
+		return shown
 	case played != nil:
-		return "", failed(played, "")
+		return failed(played, "")
 	}
-	return entry.ID, nil
+	return nil
 }
-
-// errUnrecorded: a log that is not there by the end of what it should hold will never be.
-var errUnrecorded = errors.New("nobody has written one")
 
 // demoLog is a log that somebody is about to write.
 type demoLog struct {
 	dir   statedir.Dir
 	label string
-	older map[string]bool // ids of logs with that label that were there before
+	older map[string]bool // ids of logs that were there before
 }
 
 // expectLog is called before whoever writes the log is started.
@@ -158,9 +160,7 @@ func expectLog(dir statedir.Dir, label string) (*demoLog, error) {
 	}
 	l := &demoLog{dir, label, make(map[string]bool)}
 	for _, e := range listing.Logs {
-		if e.Label == label {
-			l.older[e.ID] = true
-		}
+		l.older[e.ID] = true
 	}
 	return l, nil
 }

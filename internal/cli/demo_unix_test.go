@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"mcpsnoop/internal/demo"
 	"mcpsnoop/internal/statedir"
 )
 
@@ -20,7 +21,7 @@ import (
 // nobody's end of input would end.
 func TestInterruptedDemo(t *testing.T) {
 	home := t.TempDir()
-	log, err := expectLog(statedir.Dir(home), demoHTTP)
+	log, err := expectLog(statedir.Dir(home), demo.Railway)
 	if err != nil {
 		t.Fatal(err)
 	}

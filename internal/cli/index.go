@@ -98,10 +98,11 @@ func (a *app) indexOptions(dir statedir.Dir) index.Options {
 	if cache == nil {
 		cache = func() (string, error) { return "", errors.ErrUnsupported }
 	}
-	return index.Options{
-		Path:  index.Locate(dir, build, a.env.Getenv, cache),
-		Build: build, Now: a.env.Now, Decoder: foreign.NewDecoder,
+	o := index.Options{Build: build, Now: a.env.Now, Decoder: foreign.NewDecoder}
+	if !a.passing {
+		o.Path = index.Locate(dir, build, a.env.Getenv, cache)
 	}
+	return o
 }
 
 // build names the program as far as it matters to what it makes of a log. Versions

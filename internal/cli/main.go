@@ -21,6 +21,7 @@ type app struct {
 	home  string
 	color string
 
+	passing    bool              // the state directory is not there to stay: no index of it is kept
 	judgements []index.Judgement // for keepJudged
 }
 

@@ -47,6 +47,7 @@ func (p pick) has(r *session.Reducer, name string) error {
 type picked struct {
 	pick    pick
 	members members // of those of pick; nil: all
+	sorted  bool    // whose a frame is matters though all are printed
 	heads   []head
 }
 
@@ -60,7 +61,7 @@ const maxHeads = 1024
 
 // print prints a frame, and what was held back until it came.
 func (p *picked) print(out printer, h *session.Header, f *capture.Frame, st session.Step, found []judge.Group) error {
-	if p.pick == 0 && p.members == nil {
+	if p.pick == 0 && p.members == nil && !p.sorted {
 		return out.frame(h.ID, f, st, found)
 	}
 	if st.Guess {
@@ -78,6 +79,7 @@ func (p *picked) print(out printer, h *session.Header, f *capture.Frame, st sess
 		}
 		p.heads = slices.Delete(p.heads, i, i+1)
 		if mine {
+			held.step.Session = st.Session // until now it was a guess
 			if err := out.frame(h.ID, held.frame, held.step, nil); err != nil {
 				return err
 			}

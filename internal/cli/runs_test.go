@@ -202,7 +202,7 @@ func TestMerging(t *testing.T) {
 	var out bytes.Buffer
 	m := &merging{out: bufio.NewWriter(&out)}
 	at := func(n int) time.Time { return time.Unix(int64(n), 0) }
-	a, b := &lane{rank: 0}, &lane{rank: 1}
+	a, b := &lane{rank: 0, members: members{}}, &lane{rank: 1, members: members{}}
 	m.order = []*lane{a, b}
 	say := func(l *lane, n int, text string) {
 		l.now = at(n)
@@ -210,7 +210,7 @@ func TestMerging(t *testing.T) {
 	}
 	check := func(want string) {
 		t.Helper()
-		if err := m.pass(); err != nil {
+		if err := m.pass(at(99)); err != nil {
 			t.Fatal(err)
 		}
 		if out.String() != want {
@@ -232,4 +232,26 @@ func TestMerging(t *testing.T) {
 	b.caught = true
 	say(b, 8, "b8 ")
 	check("a1 b2 a5 b5 b7 b8 a9 ")
+
+	// What one look brought waits for the next, which may bring what belongs before it.
+	out.Reset()
+	turn := func(want string) {
+		t.Helper()
+		if err := m.turned(); err != nil {
+			t.Fatal(err)
+		}
+		if out.String() != want {
+			t.Errorf("%q, want %q", out.String(), want)
+		}
+	}
+	say(a, 12, "a12 ")
+	turn("")
+	say(b, 11, "b11 ")
+	say(b, 13, "b13 ")
+	turn("b11 a12 ")
+	turn("b11 a12 b13 ")
+	say(a, 14, "a14 ")
+	if err := m.flush(); err != nil || out.String() != "b11 a12 b13 a14 " {
+		t.Errorf("%q at the end, %v", out.String(), err)
+	}
 }

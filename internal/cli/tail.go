@@ -31,8 +31,8 @@ func (a *app) tailCommand() *cobra.Command {
 		Use:   "tail [SESSION]",
 		Short: "Print a session as it happens",
 		Long: `tail prints what a session's log holds and goes on as long as somebody records.
-Without an argument it takes the newest session. With --run it prints those sessions of
-the run that there are when it begins, in order of time.`,
+Without an argument it takes the newest session. With --run it prints every session of
+the run in order of time, those too that join it before all the others have ended.`,
 		Args: maxArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			follow, err := a.toTail(args, runID, asJSON)
@@ -61,8 +61,8 @@ the run that there are when it begins, in order of time.`,
 // toTail returns what prints the session, or the run, that was asked for.
 func (a *app) toTail(args []string, runID string, asJSON bool) (func(context.Context) error, error) {
 	if runID != "" {
-		targets, of, err := a.targets(args, runID)
-		return func(ctx context.Context) error { return a.tailRun(ctx, targets, traceOf(of), asJSON) }, err
+		r, of, err := a.onlyRun(args, runID)
+		return func(ctx context.Context) error { return a.tailRun(ctx, r, of, asJSON) }, err
 	}
 	entry, which, err := a.resolve(first(args))
 	return func(ctx context.Context) error { return a.tail(ctx, entry, which, asJSON) }, err
@@ -86,6 +86,7 @@ type tailing struct {
 	picked  picked
 	trace   tracectx.TraceID // unless zero, what belongs to others is left out
 	unknown bool             // nobody can tell whether the log is being written
+	quiet   bool             // nobody wants to hear what is wrong with the log
 	any     bool             // a frame was read,
 	bad     bool             // or a line that is none
 }
@@ -175,6 +176,12 @@ func (t *tailing) nothing() error {
 	return unreadable(fmt.Errorf("read log %q: %w", t.entry.Paths[0], capture.ErrEmpty))
 }
 
+func (t *tailing) note(format string, args ...any) {
+	if !t.quiet {
+		t.app.note(format, args...)
+	}
+}
+
 func (t *tailing) event(e *statedir.Event) error {
 	switch e.Kind {
 	case statedir.Read:
@@ -194,14 +201,14 @@ func (t *tailing) event(e *statedir.Event) error {
 			t.reducer.Skip(bad)
 			t.judge.Skip()
 		}
-		t.app.note("%v", e.Err)
+		t.note("%v", e.Err)
 	case statedir.Again:
-		t.app.note("%v", e.Err)
+		t.note("%v", e.Err)
 		t.begin()
 	case statedir.Trouble:
 		return unreadable(e.Err)
 	case statedir.Gone:
-		t.app.note("log %q was removed", t.entry.Paths[0])
+		t.note("log %q was removed", t.entry.Paths[0])
 		t.any = true // it was said
 		return errEnded
 	case statedir.CaughtUp:
@@ -211,7 +218,7 @@ func (t *tailing) event(e *statedir.Event) error {
 		return t.out.Flush()
 	case statedir.Became:
 		if t.unknown = e.State == statedir.Unknown; t.unknown && !t.over() {
-			t.app.note("cannot tell whether %q is still written: going on until Ctrl-C or its last frame", t.entry.ID)
+			t.note("cannot tell whether %q is still written: going on until Ctrl-C or its last frame", t.entry.ID)
 			return nil
 		}
 		if e.State != statedir.Live {

@@ -2,8 +2,6 @@ package cli
 
 import (
 	"bufio"
-	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -12,23 +10,33 @@ import (
 
 	"mcpsnoop/internal/capture/foreign"
 	"mcpsnoop/internal/export"
+	"mcpsnoop/internal/run"
 	"mcpsnoop/internal/session"
 	"mcpsnoop/internal/statedir"
 	"mcpsnoop/internal/tracectx"
 )
 
-// tailRun prints the logs of a run until all have ended or ctx does.
-func (a *app) tailRun(ctx context.Context, targets []target, trace tracectx.TraceID, asJSON bool) error {
-	m := &merging{out: bufio.NewWriter(a.env.Stdout), lanes: map[string]*lane{}}
+// tailRun prints the sessions of a run until all have ended or ctx does, those too that
+// join it meanwhile.
+func (a *app) tailRun(ctx context.Context, r *recordings, of *run.Run, asJSON bool) error {
+	dir, err := a.state()
+	if err != nil {
+		return err
+	}
+	over, err := r.over(dir)
+	if err != nil {
+		return unreadable(err)
+	}
+	m := &merging{app: a, run: of, out: bufio.NewWriter(a.env.Stdout), lanes: map[string]*lane{}, json: asJSON}
 	if asJSON {
 		m.out = bufio.NewWriter(a.jsonOut())
 		if err := export.NewEventWriter(m.out).Begin(); err != nil {
 			return err
 		}
 	}
-	follow := statedir.Follower{Decoder: foreign.NewDecoder}
-	for i := range targets {
-		l := m.add(a, &targets[i], trace, asJSON)
+	follow := statedir.Follower{Dir: dir, Want: func(e *statedir.Entry) bool { return !over[e.ID] }}
+	for _, t := range r.targets(of) {
+		l := m.add(t.log, t.members)
 		if l.tail.entry.Packed() {
 			if err := l.packed(ctx); err != nil {
 				return errors.Join(err, m.flush())
@@ -37,38 +45,55 @@ func (a *app) tailRun(ctx context.Context, targets []target, trace tracectx.Trac
 		}
 		follow.Logs = append(follow.Logs, l.tail.entry)
 	}
-	err := m.pass()
-	if len(follow.Logs) > 0 && err == nil {
-		err = follow.Run(ctx, m.event)
+	if m.going() {
+		err = m.follow(ctx, &follow)
 	}
-	if errors.Is(err, errEnded) {
-		err = nil
-		for _, l := range m.order {
-			err = errors.Join(err, l.tail.nothing())
+	for _, l := range m.order {
+		if err == nil && l.members != nil {
+			err = l.tail.nothing()
 		}
 	}
 	return errors.Join(err, m.flush())
 }
 
-// merging puts what several logs bring in order of time: what lies there before it is
-// followed, and what comes between two looks.
+// over returns the logs of a directory that nobody writes: no session in them joins a
+// run any more.
+func (r *recordings) over(dir statedir.Dir) (map[string]bool, error) {
+	listing, err := dir.List()
+	if err != nil {
+		return nil, err
+	}
+	live := map[string]bool{}
+	for i := range r.list {
+		if log := r.list[i].log; log != nil {
+			live[log.ID] = log.Live
+		}
+	}
+	over := map[string]bool{}
+	for i := range listing.Logs {
+		e := &listing.Logs[i]
+		is, known := live[e.ID]
+		if !known { // it is new, or holds nothing
+			state, _ := e.State()
+			is = state == statedir.Live
+		}
+		over[e.ID] = !is
+	}
+	return over, nil
+}
+
+// merging puts what the logs of a run bring in order of time: what lies there before they
+// are followed, and what comes between two looks.
 type merging struct {
+	app     *app
+	run     *run.Run
+	json    bool
+	brief   bool // messages only
 	out     *bufio.Writer
 	lanes   map[string]*lane // by path
 	order   []*lane
 	waiting []lines
-	read    int // frames since lines were passed on last
-}
-
-// lane is one log of them.
-type lane struct {
-	merging *merging
-	tail    *tailing
-	rank    int
-	text    bytes.Buffer
-	now     time.Time // of its last frame
-	caught  bool      // all that lay there was read
-	ended   bool
+	upto    time.Time // of what waited when logs were looked at last
 }
 
 // lines is what one frame brought.
@@ -78,102 +103,91 @@ type lines struct {
 	text string
 }
 
-// passEvery is after how many frames lines are passed on while logs are caught up with.
-const passEvery = 4096
+// trace is that of the run, zero if its key is none.
+func (m *merging) trace() tracectx.TraceID { return traceOf(m.run) }
 
-func (m *merging) add(a *app, of *target, trace tracectx.TraceID, asJSON bool) *lane {
-	l := &lane{merging: m, rank: len(m.order)}
-	t := &tailing{app: a, entry: *of.log, trace: trace}
-	t.out = bufio.NewWriter(&l.text)
-	t.begin()
-	t.picked.members = of.members
-	t.printer = &linePrinter{out: t.out, palette: a.palette()}
-	if asJSON {
-		w := export.NewEventWriter(t.out)
-		_ = w.Begin() // into memory; the line was written once for all
-		_ = t.out.Flush()
-		l.text.Reset()
-		t.printer = &jsonPrinter{out: w}
+// takes reports whether a session is one of the run.
+func (m *merging) takes(h *session.Header) bool {
+	s := run.Of(h)
+	return m.run.Takes(&s, m.app.env.thisHost())
+}
+
+// follow prints what logs bring until those of the run have ended.
+func (m *merging) follow(ctx context.Context, f *statedir.Follower) error {
+	f.Decoder, f.Turns = foreign.NewDecoder, true
+	f.OnScreen = func(e *statedir.Entry) bool {
+		l := m.lanes[e.Paths[0]]
+		return l != nil && l.part() && !l.ended
 	}
-	l.tail = t
-	m.order = append(m.order, l)
-	m.lanes[t.entry.Paths[0]] = l
-	return l
+	err := f.Run(ctx, m.event)
+	if errors.Is(err, errEnded) {
+		return nil
+	}
+	return err
 }
 
 // event takes what happened to one of the logs.
 func (m *merging) event(e *statedir.Event) error {
-	l := (*lane)(nil)
-	if e.Log != nil && len(e.Log.Paths) > 0 {
-		l = m.lanes[e.Log.Paths[0]]
+	if e.Kind == statedir.Turned {
+		return m.turned()
 	}
-	if l == nil || l.ended {
+	if e.Log == nil || len(e.Log.Paths) == 0 {
+		return nil
+	}
+	l := m.lanes[e.Log.Paths[0]]
+	if l == nil {
+		l = m.add(e.Log, nil)
+	}
+	if l.ended {
 		return nil
 	}
 	if err := l.event(e); err != nil {
 		return err
 	}
-	if m.read >= passEvery || e.Kind == statedir.CaughtUp || l.ended {
-		if err := m.pass(); err != nil {
-			return err
-		}
-	}
-	if !slices.ContainsFunc(m.order, func(l *lane) bool { return !l.ended }) {
+	switch {
+	case !l.ended:
+	case !l.part():
+		*l = lane{ended: true} // nobody asks for it any more
+	case !m.going():
 		return errEnded
 	}
 	return nil
 }
 
-func (l *lane) event(e *statedir.Event) error {
-	err := l.tail.event(e)
-	l.caught = l.caught || e.Kind == statedir.CaughtUp
-	if errors.Is(err, errEnded) {
-		l.caught, l.ended, err = true, true, nil
-	}
-	if e.Kind == statedir.Read {
-		if e.Frame.Time.After(l.now) {
-			l.now = e.Frame.Time
+// going reports whether a log of the run may hold more.
+func (m *merging) going() bool {
+	return slices.ContainsFunc(m.order, func(l *lane) bool { return l.part() && !l.ended })
+}
+
+// turned writes what waited before the logs were looked at: what belongs before it has
+// come since.
+func (m *merging) turned() error {
+	upto := m.upto
+	for i := range m.waiting {
+		if m.waiting[i].at.After(m.upto) {
+			m.upto = m.waiting[i].at
 		}
-		l.merging.read++
 	}
-	return errors.Join(err, l.take())
+	return m.pass(upto)
 }
 
-// take makes lines of what was printed.
-func (l *lane) take() error {
-	if err := l.tail.out.Flush(); err != nil {
-		return err
-	}
-	if l.text.Len() > 0 {
-		l.merging.waiting = append(l.merging.waiting, lines{l.now, l.rank, l.text.String()})
-		l.text.Reset()
-	}
-	return nil
-}
-
-// packed reads a log that nobody writes any more.
-func (l *lane) packed(ctx context.Context) error {
-	err := l.tail.packedTo(ctx, l.event)
-	if err != nil && !errors.Is(err, errEnded) {
-		return err
-	}
-	l.caught, l.ended = true, true
-	return nil
-}
-
-// pass writes the lines before which nothing can come any more: no log that is still
-// being caught up with has come less far.
-func (m *merging) pass() error {
-	m.read = 0
-	slices.SortStableFunc(m.waiting, func(a, b lines) int { return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.rank, b.rank)) })
-	n := len(m.waiting)
+// pass writes the lines up to a moment, as far as no log that is still being caught up
+// with has come less far.
+func (m *merging) pass(upto time.Time) error {
 	for _, l := range m.order {
-		if !l.caught {
-			n = min(n, slices.IndexFunc(append(m.waiting, lines{at: l.now.Add(1)}), func(w lines) bool { return w.at.After(l.now) }))
+		if l.part() && !l.caught && l.now.Before(upto) {
+			upto = l.now
 		}
 	}
-	for _, w := range m.waiting[:n] {
-		if _, err := io.WriteString(m.out, w.text); err != nil {
+	slices.SortStableFunc(m.waiting, func(a, b lines) int {
+		if c := a.at.Compare(b.at); c != 0 {
+			return c
+		}
+		return a.rank - b.rank
+	})
+	n := 0
+	for ; n < len(m.waiting) && !m.waiting[n].at.After(upto); n++ {
+		if _, err := io.WriteString(m.out, m.waiting[n].text); err != nil {
 			return err
 		}
 	}
@@ -186,7 +200,10 @@ func (m *merging) flush() error {
 	for _, l := range m.order {
 		l.caught = true
 	}
-	return m.pass()
+	if err := m.turned(); err != nil { // which sees how far the lines go
+		return err
+	}
+	return m.pass(m.upto)
 }
 
 // ofTrace takes out of a step what belongs to other traces, and reports whether anything

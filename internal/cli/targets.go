@@ -47,14 +47,19 @@ func (a *app) targets(args []string, runID string) ([]target, *run.Run, error) {
 		}
 		return list, nil, nil
 	}
-	if len(args) > 0 {
-		return nil, nil, usagef("name sessions or a run", "both %q and --run %q are given", args[0], runID)
-	}
-	r, found, err := a.findRun(runID)
+	r, found, err := a.onlyRun(args, runID)
 	if err != nil {
 		return nil, nil, err
 	}
 	return r.targets(found), found, nil
+}
+
+// onlyRun returns the run that --run names, beside which nothing else may be named.
+func (a *app) onlyRun(args []string, runID string) (*recordings, *run.Run, error) {
+	if len(args) > 0 {
+		return nil, nil, usagef("name sessions or a run", "both %q and --run %q are given", args[0], runID)
+	}
+	return a.findRun(runID)
 }
 
 // targets returns the logs in which the sessions of a run are, in order of its members.

@@ -12,7 +12,7 @@ import (
 	"mcpsnoop/internal/tracectx"
 )
 
-// limit bounds a whole demo: it takes about two seconds where nothing is wrong.
+// limit bounds a whole demo: it takes about a second where nothing is wrong.
 const limit = 10 * time.Second
 
 // revision is asked for by name: it begins with initialize, as most sessions

@@ -7,40 +7,42 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"go.uber.org/goleak"
+
+	"mcpsnoop/internal/tracectx"
 )
 
-// asServer names a directory: a process of this test binary that sees it set is
-// the demo server, and copies there what passes. Set to broken, it is a server
-// that cannot start.
+// asServer names a directory: a process of this test binary that sees it set and is no
+// proxy is the demo server of the name in its last argument, and copies there what
+// passes. Set to broken, it is a server that cannot start.
 const (
 	asServer = "MCPSNOOP_TEST_DEMO_SERVER"
 	broken   = "broken"
 )
 
 func TestMain(m *testing.M) {
-	if dir := os.Getenv(asProxy); dir != "" {
-		proxying(dir, os.Args[len(os.Args)-1])
-		return
-	}
+	name := os.Args[len(os.Args)-1]
 	dir := os.Getenv(asServer)
-	if dir == "" {
+	switch {
+	case dir == "":
 		goleak.VerifyTestMain(m)
-		return
-	}
-	if dir == broken {
+	case strings.HasPrefix(name, "http://"):
+		proxying(os.Getenv(asProxy), name)
+	case dir == broken:
 		os.Stderr.WriteString("no weather today")
 		os.Exit(1)
-	}
-	in, out := create(dir, "in"), create(dir, "out")
-	err := Server(context.Background(), io.TeeReader(os.Stdin, in), io.MultiWriter(os.Stdout, out), os.Stderr)
-	if err != nil {
-		os.Stderr.WriteString(err.Error())
-		os.Exit(1)
+	default:
+		in, out := create(dir, name+".in"), create(dir, name+".out")
+		err := Server(context.Background(), name, io.TeeReader(os.Stdin, in), io.MultiWriter(os.Stdout, out), os.Stderr)
+		if err != nil {
+			os.Stderr.WriteString(err.Error())
+			os.Exit(1)
+		}
 	}
 }
 
@@ -52,12 +54,18 @@ func create(dir, name string) *os.File {
 	return f
 }
 
-func self(t *testing.T) []string {
-	path, err := os.Executable()
+// played returns taps of this test binary that leave what passes in a directory.
+func played(t *testing.T) (dir string, taps Taps) {
+	t.Helper()
+	dir = t.TempDir()
+	t.Setenv(asServer, dir)
+	t.Setenv(asProxy, dir)
+	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return []string{path}
+	command := func(word string) []string { return []string{self, word} }
+	return dir, Taps{Stdio: command, HTTP: command, Address: left(dir, "address")}
 }
 
 // message is as much of a message as the tests look at.
@@ -68,6 +76,9 @@ type message struct {
 		Name            string `json:"name"`
 		RequestID       any    `json:"requestId"`
 		ProtocolVersion string `json:"protocolVersion"`
+		Meta            struct {
+			Traceparent string `json:"traceparent"`
+		} `json:"_meta"`
 	} `json:"params"`
 	Result *struct {
 		IsError bool `json:"isError"`
@@ -92,86 +103,111 @@ func passed(t *testing.T, path string) (messages []message, stray []string) {
 	return messages, stray
 }
 
+// sent words the methods of messages, with the tools.
+func sent(messages []message) string {
+	var list []string
+	for _, m := range messages {
+		list = append(list, strings.TrimSpace(m.Method+" "+m.Params.Name))
+	}
+	return strings.Join(list, ", ")
+}
+
 func TestDemoShowsWhatItPromises(t *testing.T) {
-	dir := t.TempDir()
-	t.Setenv(asServer, dir)
-	var steps []string
-	start := time.Now()
-	if err := Client(t.Context(), self(t), func(s string) { steps = append(steps, s) }); err != nil {
+	dir, taps := played(t)
+	trace := NewTrace()
+	if err := Run(t.Context(), trace, taps); err != nil {
 		t.Fatal(err)
 	}
-	if took := time.Since(start); took > limit {
-		t.Errorf("took %v, may take %v", took, limit)
+	notes, _ := passed(t, filepath.Join(dir, "notes.in"))
+	weather, _ := passed(t, filepath.Join(dir, "weather.in"))
+	railway, _ := passed(t, filepath.Join(dir, "posted"))
+	for _, one := range []struct {
+		got  []message
+		want string
+	}{
+		{notes, "initialize, notifications/initialized, tools/list, tools/call read_note, tools/call search_notes, " +
+			"notifications/cancelled, tools/call write_note"},
+		{weather, "initialize, notifications/initialized, tools/list, tools/call forecast, tools/call radar"},
+		{railway, "initialize, notifications/initialized, tools/list, tools/call departures, tools/call reserve_seat, "}, // and the form
+	} {
+		if got := sent(one.got); got != one.want {
+			t.Errorf("the agent sent\n%s\nwant\n%s", got, one.want)
+		}
+		if v := one.got[0].Params.ProtocolVersion; v != revision {
+			t.Errorf("asked for revision %q", v)
+		}
 	}
-	if len(steps) != 7 {
-		t.Errorf("%d steps reported: %q", len(steps), steps)
-	}
+	oneTrace(t, trace, slices.Concat(notes, weather, railway))
 
-	in, strayIn := passed(t, filepath.Join(dir, "in"))
-	out, strayOut := passed(t, filepath.Join(dir, "out"))
-	if len(strayIn) != 0 || len(strayOut) != 1 || strayOut[0] != strayLine {
-		t.Errorf("lines that are no JSON: in %q, out %q", strayIn, strayOut)
-	}
-	var methods []string
-	ids := map[string]any{} // of each tool's last call
-	var cancelledID any
-	for _, m := range in {
-		methods = append(methods, strings.TrimSpace(m.Method+" "+m.Params.Name))
-		if m.Method == "tools/call" {
-			ids[m.Params.Name] = m.ID
-		}
-		if m.Method == "notifications/cancelled" {
-			cancelledID = m.Params.RequestID
-		}
-	}
-	want := "initialize, notifications/initialized, tools/list, tools/call forecast, tools/call read_note, " +
-		"tools/call radar, tools/call archive, notifications/cancelled, tools/call forecast"
-	if got := strings.Join(methods, ", "); got != want {
-		t.Errorf("client sent\n%s\nwant\n%s", got, want)
-	}
-	if v := in[0].Params.ProtocolVersion; v != revision {
-		t.Errorf("asked for revision %q", v)
-	}
-	if cancelledID == nil || cancelledID != ids[toolStubborn] {
-		t.Errorf("cancelled id %v, the call was %v", cancelledID, ids[toolStubborn])
-	}
+	out, _ := passed(t, filepath.Join(dir, "notes.out"))
 	answers := map[any]bool{} // id → tool error
 	for _, m := range out {
 		if m.Result != nil {
 			answers[m.ID] = m.Result.IsError
 		}
 	}
-	if failed, ok := answers[cancelledID]; !ok || failed {
+	if id := notes[5].Params.RequestID; id == nil || id != notes[4].ID {
+		t.Errorf("cancelled id %v, the call was %v", id, notes[4].ID)
+	}
+	if failed, ok := answers[notes[4].ID]; !ok || failed {
 		t.Errorf("late answer: there %v, tool error %v", ok, failed)
 	}
-	if failed, ok := answers[ids[toolFailing]]; !ok || !failed {
+	if failed, ok := answers[notes[3].ID]; !ok || !failed {
 		t.Errorf("failing call: answered %v, tool error %v", ok, failed)
 	}
-	if len(answers) != 7 {
-		t.Errorf("%d answers, want 7", len(answers))
+	if _, stray := passed(t, filepath.Join(dir, "weather.out")); len(stray) != 1 || stray[0] != strayLine {
+		t.Errorf("lines that are no JSON: %q", stray)
+	}
+}
+
+// oneTrace: each request has a span of its own in the one trace, and nothing else has.
+func oneTrace(t *testing.T, trace tracectx.TraceID, messages []message) {
+	t.Helper()
+	spans := map[string]bool{}
+	requests := 0
+	for _, m := range messages {
+		if m.ID == nil || m.Method == "" {
+			if m.Params.Meta.Traceparent != "" {
+				t.Errorf("%s carries a trace", m.Method)
+			}
+			continue
+		}
+		requests++
+		text := m.Params.Meta.Traceparent
+		c, err := tracectx.Parse([]byte(text))
+		if err != nil || c.Trace != trace {
+			t.Errorf("%s carries %q: %v", m.Method, text, err)
+		}
+		spans[text] = true
+	}
+	if requests != 13 || len(spans) != requests {
+		t.Errorf("%d requests, %d spans, want 13 of each", requests, len(spans))
 	}
 }
 
 func TestCommandThatIsNoServer(t *testing.T) {
-	if err := Client(t.Context(), []string{filepath.Join(t.TempDir(), "absent")}, nil); err == nil {
+	_, taps := played(t)
+	absent := filepath.Join(t.TempDir(), "absent")
+	lost := taps
+	lost.Stdio = func(string) []string { return []string{absent} }
+	if err := Run(t.Context(), NewTrace(), lost); err == nil {
 		t.Error("no error for a command that is not there")
 	}
 	t.Setenv(asServer, broken)
-	err := Client(t.Context(), self(t), nil)
+	err := Run(t.Context(), NewTrace(), taps)
 	if err == nil || !strings.Contains(err.Error(), "no weather today") {
 		t.Errorf("got %v, want what the command said", err)
+	}
+	if err := Server(t.Context(), "absent", nil, nil, nil); err == nil {
+		t.Error("no error for a server that is not there")
 	}
 }
 
 func TestCancelledFromOutside(t *testing.T) {
-	t.Setenv(asServer, t.TempDir())
+	_, taps := played(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
-	start := time.Now()
-	if err := Client(ctx, self(t), nil); err == nil {
+	if err := Run(ctx, NewTrace(), taps); err == nil {
 		t.Error("no error")
-	}
-	if took := time.Since(start); took > 2*exitWithin {
-		t.Errorf("took %v to give up", took)
 	}
 }

@@ -1,8 +1,10 @@
 package demo
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httputil"
@@ -17,9 +19,9 @@ import (
 	"time"
 )
 
-// asProxy names a directory: a process of this test binary that sees it set is a
-// proxy for the target in its last argument. It leaves its address there, and a line
-// for each exchange. Set to broken, it is a proxy that does not start.
+// asProxy names a directory: a process of this test binary whose last argument is a URL
+// is a proxy for that. It leaves its address there, a line for each exchange, and what
+// was posted. Set to broken, it is a proxy that does not start.
 const asProxy = "MCPSNOOP_TEST_DEMO_PROXY"
 
 // proxying is the proxy process.
@@ -38,7 +40,7 @@ func proxying(dir, target string) {
 	if err != nil {
 		panic(err)
 	}
-	exchanges := create(dir, "exchanges")
+	exchanges, posted := create(dir, "exchanges"), create(dir, "posted")
 	var mu sync.Mutex
 	forward := &httputil.ReverseProxy{
 		FlushInterval: -1,
@@ -53,6 +55,12 @@ func proxying(dir, target string) {
 	}
 	go http.Serve(ln, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		http.NewResponseController(w).EnableFullDuplex()
+		if body, err := io.ReadAll(r.Body); err == nil && len(body) > 0 {
+			r.Body = io.NopCloser(bytes.NewReader(body))
+			mu.Lock()
+			posted.Write(append(body, '\n'))
+			mu.Unlock()
+		}
 		forward.ServeHTTP(w, r)
 	}))
 	if err := os.WriteFile(filepath.Join(dir, "new"), []byte(ln.Addr().String()), 0o600); err != nil {
@@ -81,11 +89,8 @@ func left(dir, name string) func(context.Context) (string, error) {
 }
 
 func TestHTTPShowsWhatItPromises(t *testing.T) {
-	dir := t.TempDir()
-	t.Setenv(asProxy, dir)
-	self := self(t)
-	command := func(target string) []string { return append(self, target) }
-	if err := HTTP(t.Context(), command, left(dir, "address")); err != nil {
+	dir, taps := played(t)
+	if err := Run(t.Context(), NewTrace(), taps); err != nil {
 		t.Fatal(err)
 	}
 	text, err := left(dir, "exchanges")(t.Context())
@@ -99,9 +104,8 @@ func TestHTTPShowsWhatItPromises(t *testing.T) {
 	}
 	for line, want := range map[string]int{
 		"POST /mcp 200 text/event-stream": 4, // initialize, list, two calls
-		"POST /mcp 202":                   1,
+		"POST /mcp 202":                   2, // initialized, the form
 		"GET /mcp 200 text/event-stream":  1,
-		"POST /mcp 404 text/plain":        1,
 		"DELETE /mcp 204":                 1,
 	} {
 		if count[line] != want {
@@ -119,33 +123,33 @@ func TestHTTPShowsWhatItPromises(t *testing.T) {
 }
 
 func TestProxyThatIsNone(t *testing.T) {
+	_, taps := played(t)
+	taps.Address = left(t.TempDir(), "address") // never
 	t.Setenv(asProxy, broken)
-	never := left(t.TempDir(), "address")
-	self := self(t)
-	err := HTTP(t.Context(), func(target string) []string { return append(self, target) }, never)
+	err := Run(t.Context(), NewTrace(), taps)
 	if err == nil || !strings.Contains(err.Error(), "no trains today") {
 		t.Errorf("got %v, want what the command said", err)
 	}
 	absent := filepath.Join(t.TempDir(), "absent")
-	if err := HTTP(t.Context(), func(string) []string { return []string{absent} }, never); err == nil {
+	taps.HTTP = func(string) []string { return []string{absent} }
+	if err := Run(t.Context(), NewTrace(), taps); err == nil {
 		t.Error("no error for a command that is not there")
 	}
 }
 
 // TestHTTPCancelled: whoever loses patience is rid of all of it.
 func TestHTTPCancelled(t *testing.T) {
-	dir := t.TempDir()
-	t.Setenv(asProxy, dir)
+	_, taps := played(t)
 	ctx, cancel := context.WithCancel(t.Context())
-	self := self(t)
 	var addr string
-	err := HTTP(ctx, func(target string) []string { return append(self, target) }, func(ctx context.Context) (string, error) {
+	listens := taps.Address
+	taps.Address = func(ctx context.Context) (string, error) {
 		var err error
-		addr, err = left(dir, "address")(ctx)
+		addr, err = listens(ctx)
 		cancel()
 		return addr, err
-	})
-	if err == nil {
+	}
+	if err := Run(ctx, NewTrace(), taps); err == nil {
 		t.Error("no error")
 	}
 	if c, err := net.Dial("tcp", addr); err == nil {

@@ -1,7 +1,7 @@
 // Package demo is a real agent run to look at: three MCP servers built with the official
 // Go SDK, two over stdio and one over HTTP, and an agent built with the same SDK that
-// plans a journey with them through the recorder. In two seconds it does what makes
-// people reach for one, under one trace context.
+// plans a journey with them through the recorder. In a second it does what makes people
+// reach for one, under one trace context.
 //
 // It is the only package that imports the SDK. All processes are of this same
 // binary, so nothing has to be installed.

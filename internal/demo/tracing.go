@@ -23,11 +23,11 @@ func NewTrace() (id tracectx.TraceID) {
 }
 
 // span returns the trace context of one more request of a trace.
-func span(trace string) string {
+func span(trace tracectx.TraceID) string {
 	id := make([]byte, 8)
 	rand.Read(id)
 	id[0] |= 1 // all zeros would be invalid
-	return "00-" + trace + "-" + hex.EncodeToString(id) + "-01"
+	return "00-" + trace.String() + "-" + hex.EncodeToString(id) + "-01"
 }
 
 // traced gives every request that a client sends a span of its own. Notifications belong
@@ -41,7 +41,7 @@ func traced(trace tracectx.TraceID) mcp.Middleware {
 				if meta == nil {
 					meta = map[string]any{}
 				}
-				meta[traceparent] = span(trace.String())
+				meta[traceparent] = span(trace)
 				p.SetMeta(meta)
 			}
 			return next(ctx, method, req)
@@ -53,8 +53,9 @@ func traced(trace tracectx.TraceID) mcp.Middleware {
 // the request's trace, if it is in one.
 func inside(request mcp.Meta) mcp.Meta {
 	caller, _ := request[traceparent].(string)
-	if parts := strings.Split(caller, "-"); len(parts) == 4 {
-		return mcp.Meta{traceparent: span(parts[1])}
+	c, err := tracectx.Parse([]byte(caller))
+	if err != nil {
+		return nil
 	}
-	return nil
+	return mcp.Meta{traceparent: span(c.Trace)}
 }

@@ -81,6 +81,15 @@ func (c *Client) ties(here string) bool {
 	return c != nil && c.Weak == "" && here != "" && c.Host == here && c.PID > 0 && c.Start != ""
 }
 
+// Takes reports whether Group would put a session into this run.
+func (r *Run) Takes(s *Session, here string) bool {
+	if r.Kind == ByTrace {
+		return slices.ContainsFunc(s.Traces, func(t Trace) bool { return t.ID == r.Trace })
+	}
+	c := s.Client
+	return len(s.Traces) == 0 && c.ties(here) && !s.HTTP && c.Host == r.Client.Host && c.PID == r.Client.PID && c.Start == r.Client.Start
+}
+
 // grouping finds runs by their keys.
 type grouping struct {
 	runs    []*Run

@@ -114,6 +114,14 @@ func TestGroup(t *testing.T) {
 			if after, _ := json.Marshal(c.list); string(after) != string(before) {
 				t.Error("grouping changed what it was given")
 			}
+			for _, r := range Group(c.list, here) { // Takes says the same of one session
+				for i := range c.list {
+					in := slices.ContainsFunc(r.Members, func(m Member) bool { return m.Index == i })
+					if got := r.Takes(&c.list[i], here); got != in {
+						t.Errorf("%s takes %s: %v, want %v", r.ID, c.list[i].ID, got, in)
+					}
+				}
+			}
 		})
 	}
 	list := []Session{client("a", 0, of(here, 97001, "5"))}

@@ -35,6 +35,7 @@ const (
 	Became                    // State: whether anybody writes Log; said first when it was caught up with
 	Gone                      // Log was deleted
 	Trouble                   // Err: Log, or the directory if it is nil, cannot be read now
+	Turned                    // every log that was due has been looked at once; said if Turns asks for it
 )
 
 // Event is one thing that happened to the logs that are followed. It and all it
@@ -62,32 +63,29 @@ type Follower struct {
 	OnScreen func(*Entry) bool
 	// Decoder returns what decodes the lines of a file; nil: our own format.
 	Decoder func(path string) capture.LineDecoder
+	// Turns asks for Turned, which puts together what several logs brought.
+	Turns bool
 	// Wake, if set, makes it look at once: whoever writes a log says so on it.
 	Wake <-chan struct{}
 	// Done, if set, is closed when nothing will be written any more: Run hands out what
 	// there is and returns nil.
 	Done <-chan struct{}
+
+	run *following // what has been run so far
 }
 
 // Run follows until ctx ends or handle returns an error, and returns that error. It
-// calls handle from the calling goroutine and starts no other.
+// calls handle from the calling goroutine and starts no other. Called again, it goes on
+// behind the event that was handled last.
 func (w *Follower) Run(ctx context.Context, handle func(*Event) error) error {
-	r := &following{Follower: w, handle: handle, ctx: ctx, decoder: w.Decoder}
-	if r.decoder == nil {
-		own := new(capture.Decoder)
-		r.decoder = func(string) capture.LineDecoder { return own }
-	}
-	defer r.close()
-	for i := range w.Logs {
-		switch e := &w.Logs[i]; {
-		case len(e.Paths) == 0:
-			return fmt.Errorf("follow log %q: it has no files", e.ID)
-		case e.Packed():
-			return fmt.Errorf("follow log %q: it is compressed", e.ID)
-		default:
-			r.add(e, true)
+	if w.run == nil {
+		if err := w.begin(); err != nil {
+			return err
 		}
 	}
+	r := w.run
+	r.handle, r.ctx = handle, ctx
+	defer r.close()
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	last := false
@@ -104,9 +102,32 @@ func (w *Follower) Run(ctx context.Context, handle func(*Event) error) error {
 		case <-timer.C:
 		}
 		wait, err := r.turn(time.Now())
+		if err == nil && w.Turns {
+			err = handle(&Event{Kind: Turned})
+		}
 		if err != nil || last && wait > 0 {
 			return err
 		}
 		timer.Reset(wait)
 	}
+}
+
+func (w *Follower) begin() error {
+	r := &following{Follower: w, decoder: w.Decoder}
+	if r.decoder == nil {
+		own := new(capture.Decoder)
+		r.decoder = func(string) capture.LineDecoder { return own }
+	}
+	for i := range w.Logs {
+		switch e := &w.Logs[i]; {
+		case len(e.Paths) == 0:
+			return fmt.Errorf("follow log %q: it has no files", e.ID)
+		case e.Packed():
+			return fmt.Errorf("follow log %q: it is compressed", e.ID)
+		default:
+			r.add(e, true)
+		}
+	}
+	w.run = r
+	return nil
 }

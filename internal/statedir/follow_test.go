@@ -126,6 +126,8 @@ func (w *watcher) hear(e *Event) {
 		word = "gone"
 	case Trouble:
 		word = "trouble"
+	case Turned:
+		word = "|"
 	}
 	w.said = append(w.said, word)
 	if e.Log != nil {
@@ -214,6 +216,24 @@ func TestFollowOneLog(t *testing.T) {
 		openTrace(t, path)
 		time.Sleep(listPoll)
 		w.wants("live")
+		w.stop()
+	})
+}
+
+// With Turns it is said when all logs were looked at, also when nothing came.
+func TestFollowTurns(t *testing.T) {
+	bubble(t, func(t *testing.T, dir string) {
+		a, b := filepath.Join(dir, "a.jsonl"), filepath.Join(dir, "b.jsonl")
+		put(t, a, line("a", 1))
+		put(t, b, line("b", 1))
+		w := watch(t, Follower{Logs: []Entry{at(t, a), at(t, b)}, Turns: true}, nil)
+		w.wants("a1 . idle b1 . idle |")
+		appendTo(t, a, line("a", 2))
+		appendTo(t, b, line("b", 2))
+		time.Sleep(screenPoll)
+		w.wants("a2 . b2 . |")
+		time.Sleep(screenPoll)
+		w.wants("|")
 		w.stop()
 	})
 }
