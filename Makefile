@@ -5,7 +5,7 @@
 # make cover   every branch of the checks is shown by their own captures
 # make cross   builds for the other systems we support
 # make e2e     real clients and servers, load: needs ../shared, Node and Python
-# make bench   the budgets of docs/design.md, some ten minutes: needs ../shared
+# make bench   the budgets of docs/performance.md, some ten minutes: needs ../shared
 
 GO          ?= go
 SHARED      ?= ../shared

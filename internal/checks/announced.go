@@ -1,8 +1,6 @@
 package checks
 
 import (
-	"fmt"
-
 	"mcpsnoop/internal/capture"
 	"mcpsnoop/internal/judge"
 	"mcpsnoop/internal/mcp"
@@ -72,7 +70,7 @@ func announced(k listKind, c *judge.Check, more ...judge.On) *judge.Check {
 		{Kind: judge.Notification, From: judge.Server, Methods: []string{notices[k].method}, Do: func(e *judge.Event) {
 			judge.State[*silent](e).changes = nil
 		}},
-		{Kind: judge.Notification, From: judge.Server, Methods: []string{"notifications/subscriptions/acknowledged"}, Do: func(e *judge.Event) {
+		{Kind: judge.Notification, From: judge.Server, Methods: []string{methodAcknowledged}, Do: func(e *judge.Event) {
 			s, id := judge.State[*silent](e), e.Meta().Get(mcp.MetaSubscriptionID)
 			if id.Exists() && isTrue(e.Msg.Params.Path("notifications", notices[k].filter)) && len(s.streams) < maxListening {
 				s.streams = append(s.streams, stream{judge.IDKey(judge.Client, id.Text()), e.Seq})
@@ -81,7 +79,7 @@ func announced(k listKind, c *judge.Check, more ...judge.On) *judge.Check {
 		{Kind: judge.Answer, From: judge.Server, Methods: []string{"subscriptions/listen"}, Do: func(e *judge.Event) {
 			judge.State[*silent](e).ended(judge.IDKey(judge.Client, e.Msg.ID))
 		}},
-		{Kind: judge.Notification, Methods: []string{"notifications/cancelled"}, Do: func(e *judge.Event) {
+		{Kind: judge.Notification, Methods: []string{methodCancelled}, Do: func(e *judge.Event) {
 			if id := e.Msg.Params.Get("requestId"); id.Exists() {
 				judge.State[*silent](e).ended(judge.IDKey(judge.Client, id.Text()))
 			}
@@ -93,7 +91,7 @@ func announced(k listKind, c *judge.Check, more ...judge.On) *judge.Check {
 			}
 			for _, c := range s.changes {
 				if c.handshake && e.Facts.ServerCaps.Has(notices[k].capability) || !c.handshake && s.listened(c.since) {
-					e.BadAt(c.seq, fmt.Sprintf("%s differs from that of seq %d, and no %s was sent", listDefs[k].method, c.before, notices[k].method))
+					e.BadAtf(c.seq, "%s differs from that of seq %d, and no %s was sent", listDefs[k].method, c.before, notices[k].method)
 				}
 			}
 		}},
@@ -114,7 +112,7 @@ func relisted(e *judge.Event, k listKind, s *silent) {
 		e.OK()
 	case e.Transport != capture.Stdio:
 		if e.Facts.ServerCaps.Has(notices[k].capability) || e.Facts.DiscoverCaps.Has(notices[k].capability) {
-			e.Note(fmt.Sprintf("%s differs from that of seq %d, and no %s is in this recording", e.Method, p.last.seq, notices[k].method))
+			e.Notef("%s differs from that of seq %d, and no %s is in this recording", e.Method, p.last.seq, notices[k].method)
 		}
 	case len(s.changes) < maxSilent:
 		s.changes = append(s.changes, silentChange{e.Seq, p.last.asked, mcp.HasHandshake(e.Revision), p.last.seq})
@@ -150,7 +148,6 @@ func noteOldTool(e *judge.Event) {
 		return
 	}
 	if _, ok := at.current.names[judge.Hash([]byte(e.Request.Target))]; ok {
-		e.Note(fmt.Sprintf("tool \"%s\" of the old list was called and failed: the server had said at seq %d that its list changed, and the client did not ask for it again",
-			clip(e.Request.Target), at.changed))
+		e.Notef("tool %s of the old list was called and failed: the server had said at seq %d that its list changed, and the client did not ask for it again", quote(e.Request.Target), at.changed)
 	}
 }

@@ -79,17 +79,17 @@ func answerMatches(e *judge.Event) {
 	if known && e.Transport == capture.HTTP && use.answer == hashOverHTTP(e) || book.forgot || e.Forgot() {
 		return
 	}
-	detail := fmt.Sprintf("id %s is that of no request", shownJSON(e.Msg.ID))
+	detail := fmt.Sprintf("id %s is that of no request", quoteJSON(e.Msg.ID))
 	if twin := otherType(e.Msg.ID); !known && book.ids[judge.IDKey(e.From^judge.Both, twin)].asked > 0 {
-		detail += fmt.Sprintf(", one had %s, which is another", shownJSON(twin))
+		detail += fmt.Sprintf(", one had %s, which is another", quoteJSON(twin))
 	}
 	if known {
-		detail = fmt.Sprintf("id %s was answered before", shownJSON(e.Msg.ID))
+		detail = fmt.Sprintf("id %s was answered before", quoteJSON(e.Msg.ID))
 	}
 	switch {
 	case inItsExchange(e, known):
 		e.Bad(detail)
-	case !e.FromStart() || !e.OneClient() && !e.Pinned():
+	case !e.FromStart() || !e.AsOneClient():
 	case e.Ordered():
 		e.Bad(detail)
 	default:

@@ -1,7 +1,6 @@
 package checks
 
 import (
-	"bytes"
 	"fmt"
 	"strings"
 
@@ -35,10 +34,10 @@ var baseJSONRPCVersion = &judge.Check{
 		case e.Kind == judge.Malformed:
 			e.Bad(whyMalformed(m))
 		case m.Defects.Has(jsonrpc.Mixed):
-			e.Bad(fmt.Sprintf("method \"%s\" stands beside a result or an error", clipName(m.Method)))
+			e.Badf("method %s stands beside a result or an error", quote(m.Method))
 		case m.Defects.Has(jsonrpc.BadVersion):
 			if version := m.Root.Get("jsonrpc"); version.Exists() {
-				e.Bad(fmt.Sprintf("jsonrpc is %s instead of \"2.0\"", shownJSON(version.Text())))
+				e.Badf("jsonrpc is %s instead of \"2.0\"", quoteJSON(version.Text()))
 			} else {
 				e.Bad("has no jsonrpc member")
 			}
@@ -64,9 +63,9 @@ func whyMalformed(m *jsonrpc.Message) string {
 	case m.Defects.Has(jsonrpc.EmptyBatch):
 		return "an empty array, which is no batch"
 	case m.Root.Kind() != jsontree.Object:
-		return fmt.Sprintf("%s is no object", shownJSON(m.Root.Text()))
+		return fmt.Sprintf("%s is no object", quoteJSON(m.Root.Text()))
 	case method.Exists():
-		return fmt.Sprintf("method is %s, which is no string", shownJSON(method.Text()))
+		return fmt.Sprintf("method is %s, which is no string", quoteJSON(method.Text()))
 	case m.Result.Exists() && m.Error.Exists():
 		return "a result and an error at once"
 	}
@@ -93,14 +92,14 @@ var baseResultField = &judge.Check{
 			}
 			switch {
 			case !m.Result.Exists():
-				e.Bad(fmt.Sprintf("answer with id %s has neither result nor error", shownJSON(m.ID)))
+				e.Badf("answer with id %s has neither result nor error", quoteJSON(m.ID))
 			case e.Revision == mcp.NoRevision:
 			case e.Revision > mcp.V2025_06_18:
 				e.OK()
 			case m.Defects.Has(jsonrpc.BothResults):
-				e.Bad(fmt.Sprintf("answer with id %s has both a result and an error", shownJSON(m.ID)))
+				e.Badf("answer with id %s has both a result and an error", quoteJSON(m.ID))
 			default:
-				e.Note(fmt.Sprintf("answer with id %s has both result and error, one of them null", shownJSON(m.ID)))
+				e.Notef("answer with id %s has both result and error, one of them null", quoteJSON(m.ID))
 			}
 		}},
 	},
@@ -114,7 +113,7 @@ var baseNotificationNoID = &judge.Check{
 	Convicts: "a message with an id whose method begins with notifications/",
 	On: []judge.On{{Kind: judge.Request, Do: func(e *judge.Event) {
 		if strings.HasPrefix(e.Method, "notifications/") {
-			e.Bad(fmt.Sprintf("notification \"%s\" has the id %s", clipName(e.Method), shownJSON(e.Msg.ID)))
+			e.Badf("notification %s has the id %s", quote(e.Method), quoteJSON(e.Msg.ID))
 			return
 		}
 		e.OK()
@@ -134,11 +133,11 @@ var baseResultTypePresent = &judge.Check{
 		}
 		switch kind := e.Msg.Result.Get("resultType"); {
 		case e.Msg.Result.Kind() != jsontree.Object:
-			e.Bad(fmt.Sprintf("result of %s is %s, which is no object with a resultType", answerName(e), shownJSON(e.Msg.Result.Text())))
+			e.Badf("result of %s is %s, which is no object with a resultType", answerName(e), quoteJSON(e.Msg.Result.Text()))
 		case !kind.Exists():
-			e.Bad(fmt.Sprintf("result of %s has no resultType", answerName(e)))
+			e.Badf("result of %s has no resultType", answerName(e))
 		case kind.Kind() != jsontree.String:
-			e.Bad(fmt.Sprintf("resultType of the result of %s is %s, which is no string", answerName(e), shownJSON(kind.Text())))
+			e.Badf("resultType of the result of %s is %s, which is no string", answerName(e), quoteJSON(kind.Text()))
 		default:
 			e.OK()
 		}
@@ -163,7 +162,7 @@ var baseResultTypeKnown = &judge.Check{
 				return
 			}
 			if kind != "task" || !tasks {
-				e.Bad(fmt.Sprintf("result of %s has the resultType \"%s\", which nothing the client declared defines", answerName(e), clipName(kind)))
+				e.Badf("result of %s has the resultType %s, which nothing the client declared defines", answerName(e), quote(kind))
 				return
 			}
 		}
@@ -199,30 +198,9 @@ func answersHere(e *judge.Event) bool {
 func answerName(e *judge.Event) string {
 	switch {
 	case e.Method != "":
-		return fmt.Sprintf("\"%s\" with id %s", clipName(e.Method), shownJSON(e.Msg.ID))
+		return fmt.Sprintf("%s with id %s", quote(e.Method), quoteJSON(e.Msg.ID))
 	case e.Msg.ID != nil:
-		return "id " + shownJSON(e.Msg.ID)
+		return "id " + quoteJSON(e.Msg.ID)
 	}
 	return "an unnamed request"
-}
-
-// maxShown is how much of a value is quoted in a detail.
-const maxShown = 80
-
-func clipName(text string) string { return text[:min(len(text), maxShown)] }
-
-// shownJSON returns JSON text for a detail: one line, not too long.
-func shownJSON(text []byte) string {
-	text = bytes.TrimSpace(text)
-	cut := len(text) > maxShown
-	text = text[:min(len(text), maxShown)]
-	for _, c := range text {
-		if c < ' ' || c > '~' {
-			return fmt.Sprintf("\"%s\"", text)
-		}
-	}
-	if cut {
-		return string(text) + "…"
-	}
-	return string(text)
 }

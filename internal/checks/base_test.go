@@ -35,7 +35,7 @@ func writeTrace(t *testing.T, payloads ...string) string {
 func findingsOf(t *testing.T, path string, check *judge.Check, rev mcp.Revision) []string {
 	t.Helper()
 	j, _ := judged(t, openLog(t, path), judge.Options{Revision: rev})
-	_, list := j.Outcome(0, check, rev)
+	_, list := j.Tally(0, check, rev)
 	var told []string
 	for _, f := range list {
 		told = append(told, fmt.Sprintf("%d %s", f.Seq, f.Detail))

@@ -1,7 +1,6 @@
 package checks
 
 import (
-	"fmt"
 	"strings"
 
 	"mcpsnoop/internal/jsontree"
@@ -39,10 +38,10 @@ var cachingHintsOnCacheableResults = &judge.Check{
 			if scope := e.Msg.Result.Get("cacheScope"); !scope.Exists() {
 				faults = append(faults, "no cacheScope")
 			} else if scopeBit(scope) == 8 {
-				faults = append(faults, "cacheScope "+clip(string(scope.Text()))+", which is neither public nor private")
+				faults = append(faults, "cacheScope "+quoteJSON(scope.Text())+", which is neither public nor private")
 			}
 			if faults != nil {
-				e.Bad(fmt.Sprintf("complete result of %s has %s", e.Method, strings.Join(faults, " and ")))
+				e.Badf("complete result of %s has %s", e.Method, strings.Join(faults, " and "))
 				return
 			}
 			e.OK()
@@ -63,7 +62,7 @@ var cachingTTLNonNegative = &judge.Check{
 			return
 		}
 		if !ttl.IsInt() || below0(ttl) {
-			e.Bad(fmt.Sprintf("ttlMs %s is no integer from 0", clip(string(ttl.Text()))))
+			e.Badf("ttlMs %s is no integer from 0", quoteJSON(ttl.Text()))
 			return
 		}
 		e.OK()
@@ -91,11 +90,11 @@ var cachingPageScopeConsistent = &judge.Check{
 	Exempts:  "pages whose cursor was given out by several listings with different scopes; traffic that several clients may share",
 	On: []judge.On{{Kind: judge.Result, From: judge.Server, Methods: listMethods, Do: func(e *judge.Event) {
 		p := &listsOf(e).page
-		if !p.ok || !p.follows || !e.OneClient() && !e.Pinned() {
+		if !p.ok || !p.follows || !e.AsOneClient() {
 			return
 		}
 		if p.scopes&p.scope == 0 {
-			e.Bad(fmt.Sprintf("this page of %s has %s, its first page has %s", e.Method, scopeName(p.scope), scopeName(p.scopes)))
+			e.Badf("this page of %s has %s, its first page has %s", e.Method, scopeName(p.scope), scopeName(p.scopes))
 			return
 		}
 		e.OK()

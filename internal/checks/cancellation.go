@@ -49,7 +49,7 @@ var idTracker = &judge.Tracker{
 				s.tasks[e.Request.Key()] = e.At
 			}
 		}},
-		{Kind: judge.Notification, Methods: []string{cancelled}, Do: func(e *judge.Event) {
+		{Kind: judge.Notification, Methods: []string{methodCancelled}, Do: func(e *judge.Event) {
 			if r := e.Open(e.From, e.Msg.Params.Get("requestId").Text()); r != nil {
 				cancelSlot.Put(r, true)
 			}
@@ -59,7 +59,7 @@ var idTracker = &judge.Tracker{
 
 // onCancel binds a function to cancellations that name a request.
 func onCancel(from judge.Actor, do func(e *judge.Event, id jsontree.Node, key uint64)) judge.On {
-	return judge.On{Kind: judge.Notification, From: from, Methods: []string{cancelled}, Do: func(e *judge.Event) {
+	return judge.On{Kind: judge.Notification, From: from, Methods: []string{methodCancelled}, Do: func(e *judge.Event) {
 		if id := e.Msg.Params.Get("requestId"); id.Exists() && id.Kind() != jsontree.Null {
 			do(e, id, judge.IDKey(e.From, id.Text()))
 		}
@@ -80,17 +80,17 @@ var cancellationOwnRequest = &judge.Check{
 				return
 			}
 			if mcp.PerRequest(e.Revision) && e.Transport == capture.HTTP {
-				e.Note(fmt.Sprintf("cancellation of id %s over HTTP, where closing the stream of a request cancels it", shown(id)))
+				e.Notef("cancellation of id %s over HTTP, where closing the stream of a request cancels it", quoteJSON(id.Text()))
 				return
 			}
 			if judge.Of[*issued](e, idTracker).ids[side(e.From)].has(id, key) {
 				e.OK()
 				return
 			}
-			if !e.FromStart() || !e.Whole() || !onlyClient(e) {
+			if !e.FromStart() || !e.Whole() || !e.AsOneClient() {
 				return
 			}
-			detail := fmt.Sprintf("cancellation of id %s, which was never sent", shown(id))
+			detail := fmt.Sprintf("cancellation of id %s, which was never sent", quoteJSON(id.Text()))
 			if e.Transport != capture.HTTP {
 				e.Bad(detail)
 				return
@@ -113,9 +113,9 @@ var cancellationNotInitialize = &judge.Check{
 	Exempts:  "ids that another request had since; captures of several clients",
 	On: []judge.On{onCancel(judge.Client, func(e *judge.Event, id jsontree.Node, key uint64) {
 		switch {
-		case !onlyClient(e):
+		case !e.AsOneClient():
 		case key == judge.Of[*issued](e, idTracker).initialize:
-			e.Bad(fmt.Sprintf("cancellation of id %s, which is initialize", shown(id)))
+			e.Badf("cancellation of id %s, which is initialize", quoteJSON(id.Text()))
 		default:
 			e.OK()
 		}
@@ -132,9 +132,9 @@ var cancellationNotTasks = &judge.Check{
 	Fix:      "Cancel a task with tasks/cancel and its taskId, anything else with its requestId.",
 	Convicts: "a cancellation sent more than a second after its request was answered with a task, or one without requestId",
 	Exempts:  "captures of several clients",
-	On: []judge.On{{Kind: judge.Notification, Methods: []string{cancelled}, Do: func(e *judge.Event) {
+	On: []judge.On{{Kind: judge.Notification, Methods: []string{methodCancelled}, Do: func(e *judge.Event) {
 		id := e.Msg.Params.Get("requestId")
-		if !onlyClient(e) {
+		if !e.AsOneClient() {
 			return
 		}
 		if !id.Exists() || id.Kind() == jsontree.Null {
@@ -143,7 +143,7 @@ var cancellationNotTasks = &judge.Check{
 		}
 		at, ok := judge.Of[*issued](e, idTracker).tasks[judge.IDKey(e.From, id.Text())]
 		if ok && e.At.Sub(at) > taskTime {
-			e.Bad(fmt.Sprintf("cancellation of id %s, which had been answered with a task", shown(id)))
+			e.Badf("cancellation of id %s, which had been answered with a task", quoteJSON(id.Text()))
 			return
 		}
 		e.OK()
@@ -165,7 +165,7 @@ var cancellationServerEndsSubscriptions = &judge.Check{
 				e.OK()
 				return
 			}
-			detail := fmt.Sprintf("server cancels id %s, which is no subscription", shown(id))
+			detail := fmt.Sprintf("server cancels id %s, which is no subscription", quoteJSON(id.Text()))
 			if e.Post != nil && e.Post.Exchange != 0 {
 				for _, r := range e.Post.Requests {
 					if r.Key() == key {
@@ -175,7 +175,7 @@ var cancellationServerEndsSubscriptions = &judge.Check{
 				return
 			}
 			switch {
-			case !e.FromStart() || !e.Whole() || !onlyClient(e) || e.Facts.Phase != judge.BeforeInitialize:
+			case !e.FromStart() || !e.Whole() || !e.AsOneClient() || e.Facts.Phase != judge.BeforeInitialize:
 			case e.Ordered() && e.Transport != capture.HTTP:
 				e.Bad(detail)
 			default:

@@ -25,7 +25,7 @@ func negotiated(e *judge.Event, path, did, what string) {
 		}
 	case !e.OneClient():
 	case e.Facts.ServerCaps.Lacks(path):
-		e.Bad(fmt.Sprintf("the server %s %s, though the initialize result does not declare %s", did, what, path))
+		e.Badf("the server %s %s, though the initialize result does not declare %s", did, what, path)
 	case e.Facts.ServerCaps.Has(path):
 		e.OK()
 	}
@@ -63,7 +63,7 @@ func discovered(e *judge.Event, path, did, what string) {
 func judgeDeclared(e *judge.Event, caps declaring, seq uint64, path, did, what string) {
 	switch {
 	case caps.Lacks(path):
-		e.BadAt(seq, fmt.Sprintf("the server %s %s, though server/discover does not declare %s", did, what, path))
+		e.BadAtf(seq, "the server %s %s, though server/discover does not declare %s", did, what, path)
 	case caps.Has(path):
 		e.OK()
 	}
@@ -298,7 +298,7 @@ var completionValuesLimit = &judge.Check{
 	On: []judge.On{{Kind: judge.Result, From: judge.Server, Methods: []string{"completion/complete"}, Do: func(e *judge.Event) {
 		values := e.Msg.Result.Path("completion", "values")
 		if n := values.Len(); values.Kind() == jsontree.Array && n > maxCompletions {
-			e.Bad(fmt.Sprintf("the answer holds %d values, %d are allowed", n, maxCompletions))
+			e.Badf("the answer holds %d values, %d are allowed", n, maxCompletions)
 			return
 		}
 		e.OK()

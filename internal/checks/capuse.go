@@ -1,8 +1,6 @@
 package checks
 
 import (
-	"fmt"
-
 	"mcpsnoop/internal/jsontree"
 	"mcpsnoop/internal/judge"
 	"mcpsnoop/internal/mcp"
@@ -25,7 +23,7 @@ var metaNoUndeclaredCapabilityReliance = &judge.Check{
 			switch {
 			case need == "":
 			case e.Request.Caps.Lacks(need):
-				e.Bad(fmt.Sprintf("input request \"%s\" of %s needs the capability %s, which the request did not declare", clipName(name.String()), answerName(e), need))
+				e.Badf("input request %s of %s needs the capability %s, which the request did not declare", quote(name.String()), answerName(e), need)
 			default:
 				e.OK()
 			}
@@ -73,9 +71,9 @@ var metaMissingCapabilityError = &judge.Check{
 		}
 		switch need := e.Msg.Error.Path("data", "requiredCapabilities"); {
 		case need.Kind() != jsontree.Object:
-			e.Bad(fmt.Sprintf("error -32021 for %s has no object requiredCapabilities in its data", answerName(e)))
+			e.Badf("error -32021 for %s has no object requiredCapabilities in its data", answerName(e))
 		case need.Len() == 0:
-			e.Bad(fmt.Sprintf("error -32021 for %s names no required capability", answerName(e)))
+			e.Badf("error -32021 for %s names no required capability", answerName(e))
 		default:
 			e.OK()
 		}
@@ -128,11 +126,11 @@ func checkTracestate(text []byte) error  { _, err := tracectx.ParseState(text); 
 func traceValue(e *judge.Event, name string, value jsontree.Node, check func([]byte) error) bool {
 	text, ok := value.StrBytes()
 	if !ok {
-		e.Bad(fmt.Sprintf("%s in _meta is %s, which is no string", name, shownJSON(value.Text())))
+		e.Badf("%s in _meta is %s, which is no string", name, quoteJSON(value.Text()))
 		return false
 	}
 	if err := check(text); err != nil {
-		e.Bad(fmt.Sprintf("%s in _meta %v", name, err))
+		e.Badf("%s in _meta %v", name, err)
 		return false
 	}
 	e.OK()

@@ -113,13 +113,13 @@ func mimeFault(n jsontree.Node, of string) (fault string, doubt bool) {
 	case !ok:
 		return "is no string", false
 	case !slash || top == "" || sub == "":
-		return fmt.Sprintf("\"%s\" is not of the form type/subtype", clip(text)), false
+		return fmt.Sprintf("%s is not of the form type/subtype", quote(text)), false
 	case strings.EqualFold(top, of):
 		return "", false
 	case strings.EqualFold(top, "application"), of == "audio" && strings.EqualFold(top, "video"):
-		return fmt.Sprintf("\"%s\" names no type of %s", clip(text), of), true
+		return fmt.Sprintf("%s names no type of %s", quote(text), of), true
 	}
-	return fmt.Sprintf("\"%s\" is no type of %s", clip(text), of), false
+	return fmt.Sprintf("%s is no type of %s", quote(text), of), false
 }
 
 // media judges the data and the MIME type of a block of type image or audio; what says
@@ -127,28 +127,17 @@ func mimeFault(n jsontree.Node, of string) (fault string, doubt bool) {
 func media(e *judge.Event, block jsontree.Node, of, what string) {
 	good := true
 	if fault := base64Fault(block.Get("data")); fault != "" {
-		e.Bad(fmt.Sprintf("data of %s %s", what, fault))
+		e.Badf("data of %s %s", what, fault)
 		good = false
 	}
 	switch fault, doubt := mimeFault(block.Get("mimeType"), of); {
 	case doubt:
-		e.Note(fmt.Sprintf("mimeType of %s %s", what, fault))
+		e.Notef("mimeType of %s %s", what, fault)
 	case fault != "":
-		e.Bad(fmt.Sprintf("mimeType of %s %s", what, fault))
+		e.Badf("mimeType of %s %s", what, fault)
 		good = false
 	}
 	if good {
 		e.OK()
 	}
-}
-
-// mostShown is how much of a peer's text stands in a detail.
-const mostShown = 120
-
-// clip shortens a peer's text for a detail.
-func clip(text string) string {
-	if len(text) <= mostShown {
-		return text
-	}
-	return strings.ToValidUTF8(text[:mostShown], "") + "…"
 }

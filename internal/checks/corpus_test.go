@@ -87,7 +87,8 @@ func mine(c *judge.Clause) bool {
 		return true
 	}
 	return slices.ContainsFunc(c.Checks, func(by *judge.Check) bool {
-		return slices.Contains(strings.Split(*only, ","), by.Area())
+		area, _, _ := strings.Cut(by.ID, ".")
+		return slices.Contains(strings.Split(*only, ","), area)
 	})
 }
 

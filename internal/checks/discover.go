@@ -1,8 +1,6 @@
 package checks
 
 import (
-	"fmt"
-
 	"mcpsnoop/internal/capture"
 	"mcpsnoop/internal/judge"
 	"mcpsnoop/internal/mcp"
@@ -63,9 +61,9 @@ var discoverDualEraProbeFirst = &judge.Check{
 		case s.method == "server/discover":
 			e.OK()
 		case !e.Pinned():
-			e.Note(fmt.Sprintf("the client speaks both eras, and opened with \"%s\" instead of server/discover", s.method))
+			e.Notef("the client speaks both eras, and opened with %s instead of server/discover", quote(s.method))
 		default:
-			e.BadAt(s.first, fmt.Sprintf("the client speaks both eras, and opened with \"%s\" instead of server/discover", s.method))
+			e.BadAtf(s.first, "the client speaks both eras, and opened with %s instead of server/discover", quote(s.method))
 		}
 	}}},
 }

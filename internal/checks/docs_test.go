@@ -75,12 +75,18 @@ func TestCheckTexts(t *testing.T) {
 	}
 }
 
+// area returns the part of a check's id before the dot.
+func area(c *judge.Check) string {
+	name, _, _ := strings.Cut(c.ID, ".")
+	return name
+}
+
 // docPages makes the pages: an index, one for each area, and the rules nobody judges.
 func docPages(r *judge.Registry) map[string]string {
 	const origin = "<!-- Made from internal/checks by its test TestDocs; change it there. -->\n\n"
 	areas := map[string][]*judge.Check{}
 	for _, c := range r.Checks() {
-		areas[c.Area()] = append(areas[c.Area()], c)
+		areas[area(c)] = append(areas[area(c)], c)
 	}
 	names := make([]string, 0, len(areas))
 	for area, list := range areas {
@@ -93,19 +99,77 @@ func docPages(r *judge.Registry) map[string]string {
 	index.WriteString(origin + "# Checks\n\n" +
 		"Each check looks at one thing and decides one or several rules of the specification. Breaking a MUST fails a session;\n" +
 		"breaking a SHOULD warns. `mcpsnoop rules` shows the same as these pages, `mcpsnoop rules ID` one rule or check.\n" +
-		"What a recording cannot decide stands [apart](unjudged.md).\n")
+		"What a recording cannot decide stands [apart](unjudged.md). Where a rule is decided: [all rules](#all-rules).\n" + howToRead)
 	for _, area := range names {
 		fmt.Fprintf(index, "\n## [%s](%[1]s.md)\n\n", area)
 		page := new(strings.Builder)
 		fmt.Fprintf(page, "%s# Checks: %s\n\n[All checks](README.md)\n", origin, area)
 		for _, c := range areas[area] {
-			fmt.Fprintf(index, "- [%s](%s.md#%s)%s\n", c.ID, area, strings.ReplaceAll(c.ID, ".", ""), titled(": ", c))
+			fmt.Fprintf(index, "- [%s](%s)%s\n", c.ID, pageOf(c), titled(": ", c))
 			writeCheck(page, r, c)
 		}
 		pages[area+".md"] = page.String()
 	}
+	writeRules(index, r)
 	pages["README.md"] = index.String()
 	return pages
+}
+
+// howToRead is the part of the index that explains reports.
+const howToRead = `
+## How to read a report
+
+` + "`mcpsnoop validate` has a word for what became of each rule in a session; `--all` lists them all." + `
+
+| word | the rule |
+|---|---|
+| PASS | was kept, wherever it was seen to matter |
+| FAIL | was broken, and says MUST or MUST NOT |
+| WARN | was broken, and says SHOULD or SHOULD NOT |
+| EXCL | is excluded: no recording can decide it |
+| NOBS | was not observed: nothing happened that it is about. That is no pass |
+| N/A | is not applicable: it depends on a capability that was not declared |
+| UNSUP | was not judged: this build does not know the revision of the session |
+
+` + "`seq 6` is frame 6 of the log: `mcpsnoop show SESSION 6` has all of it. Where frames are listed (`tail`, `show`, `export -T text`), ◆ stands\n" +
+	"before the id of a MUST that was broken there and ◇ before that of a SHOULD; `+1` behind it: one more rule says the same.\n\n" +
+	"The exchanges that `mcpsnoop watch` counts are answers, HTTP statuses that stand for one, notifications, and lines that are no\n" +
+	"message. Where it sees several sessions it calls them s1, s2 in the order of their first frames; a finding without such a name\n" +
+	"is of s1. In lines of frames `exchange=4` is another thing: the fourth HTTP request with its response.\n"
+
+// writeRules lists the ids of all rules, each with a link to what decides it.
+func writeRules(index *strings.Builder, r *judge.Registry) {
+	const perLine = 6
+	index.WriteString("\n## All rules")
+	last, n, seen := "", 0, map[string]bool{}
+	for _, c := range r.Clauses() {
+		if seen[c.ID] { // its level differs between revisions
+			continue
+		}
+		seen[c.ID] = true
+		page := "unjudged.md"
+		if len(c.Checks) > 0 {
+			page = pageOf(c.Checks[0])
+		}
+		switch group, _, _ := strings.Cut(c.ID, "-"); {
+		case group != last:
+			index.WriteString("\n\n")
+			last, n = group, 1
+		case n%perLine == 0:
+			index.WriteString(",\n")
+			n++
+		default:
+			index.WriteString(", ")
+			n++
+		}
+		fmt.Fprintf(index, "[%s](%s)", c.ID, page)
+	}
+	index.WriteString("\n")
+}
+
+// pageOf is where a check is explained.
+func pageOf(c *judge.Check) string {
+	return fmt.Sprintf("%s.md#%s", area(c), strings.ReplaceAll(c.ID, ".", ""))
 }
 
 func titled(before string, c *judge.Check) string {

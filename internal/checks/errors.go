@@ -20,19 +20,19 @@ var baseErrorShape = &judge.Check{
 	On: []judge.On{{Kind: judge.Error, Do: func(e *judge.Event) {
 		fault, message := e.Msg.Error, e.Msg.Error.Get("message")
 		if fault.Kind() != jsontree.Object {
-			e.Bad(fmt.Sprintf("error of %s is %s, which is no object", answerName(e), shownJSON(fault.Text())))
+			e.Badf("error of %s is %s, which is no object", answerName(e), quoteJSON(fault.Text()))
 			return
 		}
 		fine := true
 		if !fault.Get("code").Exists() {
-			e.Bad(fmt.Sprintf("error of %s has no code", answerName(e)))
+			e.Badf("error of %s has no code", answerName(e))
 			fine = false
 		}
 		switch {
 		case !message.Exists():
-			e.Bad(fmt.Sprintf("error of %s has no message", answerName(e)))
+			e.Badf("error of %s has no message", answerName(e))
 		case message.Kind() != jsontree.String:
-			e.Bad(fmt.Sprintf("message of the error of %s is %s, which is no string", answerName(e), shownJSON(message.Text())))
+			e.Badf("message of the error of %s is %s, which is no string", answerName(e), quoteJSON(message.Text()))
 		case fine:
 			e.OK()
 		}
@@ -51,10 +51,10 @@ var baseErrorCodeInteger = &judge.Check{
 		switch {
 		case !code.Exists():
 		case e.Msg.Defects.Has(jsonrpc.BadCode):
-			e.Bad(fmt.Sprintf("code of the error of %s is %s, which is no integer", answerName(e), shownJSON(code.Text())))
+			e.Badf("code of the error of %s is %s, which is no integer", answerName(e), quoteJSON(code.Text()))
 		default:
 			if bytes.ContainsAny(code.Text(), ".eE") {
-				e.Note(fmt.Sprintf("code of the error of %s is the integer %s, in a spelling that some peers refuse", answerName(e), shownJSON(code.Text())))
+				e.Notef("code of the error of %s is the integer %s, in a spelling that some peers refuse", answerName(e), quoteJSON(code.Text()))
 			}
 			e.OK()
 		}
@@ -104,7 +104,7 @@ var baseErrorCodeReservedSubrange = &judge.Check{
 		case code == mcp.HeaderMismatch, code == mcp.MissingClientCapability, code == mcp.UnsupportedVersion, code < -32099, code > -32020:
 			e.OK()
 		default:
-			e.Bad(fmt.Sprintf("error of %s has the code %d, which is reserved and not defined", answerName(e), code))
+			e.Badf("error of %s has the code %d, which is reserved and not defined", answerName(e), code)
 		}
 	}),
 }
@@ -118,7 +118,7 @@ var baseErrorCodeWithdrawn = &judge.Check{
 	Exempts:  codesExempt,
 	On: onCode(func(e *judge.Event, code int64) {
 		if code == mcp.ResourceNotFound || code == mcp.URLElicitationRequired {
-			e.Bad(fmt.Sprintf("error of %s has the code %d, which this revision withdrew", answerName(e), code))
+			e.Badf("error of %s has the code %d, which this revision withdrew", answerName(e), code)
 			return
 		}
 		e.OK()
@@ -137,7 +137,7 @@ var baseErrorCodeApplicationRange = &judge.Check{
 		case code == mcp.ParseError, code <= mcp.InvalidRequest && code >= mcp.InternalError, code < -32768, code > -32100:
 			e.OK()
 		default:
-			e.Bad(fmt.Sprintf("error of %s has the code %d, which JSON-RPC keeps for itself", answerName(e), code))
+			e.Badf("error of %s has the code %d, which JSON-RPC keeps for itself", answerName(e), code)
 		}
 	}),
 }
@@ -155,7 +155,7 @@ var baseVersionRefused = &judge.Check{
 		}
 		for v := range e.Msg.Error.Path("data", "supported").Elements() {
 			if text, ok := v.Str(); ok && text == e.Request.Version {
-				e.Bad(fmt.Sprintf("refuses version \"%s\" of %s and lists it as supported", clipName(text), answerName(e)))
+				e.Badf("refuses version %s of %s and lists it as supported", quote(text), answerName(e))
 				return
 			}
 		}

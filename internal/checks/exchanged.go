@@ -1,8 +1,6 @@
 package checks
 
 import (
-	"fmt"
-
 	"mcpsnoop/internal/jsonrpc"
 	"mcpsnoop/internal/judge"
 )
@@ -77,7 +75,7 @@ var baseErrorNamesRequest = &judge.Check{
 				return
 			}
 			if e.Msg.ID == nil || e.Msg.Defects.Has(jsonrpc.NullID) {
-				e.Bad(fmt.Sprintf("error for \"%s\" with id %s does not name that id", clipName(p.Requests[0].Method), shownJSON([]byte(p.Requests[0].ID))))
+				e.Badf("error for %s with id %s does not name that id", quote(p.Requests[0].Method), quoteJSON([]byte(p.Requests[0].ID)))
 				return
 			}
 			e.OK()

@@ -88,7 +88,7 @@ func (f *fixture) run(t *testing.T, check *judge.Check, rev mcp.Revision) {
 	j, _ := judged(t, openLog(t, f.path), judge.Options{Revision: rev})
 	subjects, seqs, notes := 0, []string{}, []string{}
 	for i := range j.Len() {
-		n, list := j.Outcome(i, check, rev)
+		n, list := j.Tally(i, check, rev)
 		subjects += n
 		for _, found := range list {
 			seqs = append(seqs, fmt.Sprint(found.Seq))

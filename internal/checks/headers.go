@@ -12,14 +12,6 @@ import (
 	"mcpsnoop/internal/mcp"
 )
 
-// Headers that repeat the body, as captures spell them.
-const (
-	versionHeaderKey = "mcp-protocol-version"
-	methodHeaderKey  = "mcp-method"
-	nameHeaderKey    = "mcp-name"
-	paramHeaderKeys  = "mcp-param-"
-)
-
 // mirrored is one header of a POST beside what it repeats.
 type mirrored struct {
 	name  string // of the header, as people spell it
@@ -84,7 +76,7 @@ func ownsRevision(e *judge.Event, r *judge.Req) bool {
 	if e.Pinned() {
 		return true
 	}
-	if r.Post != nil && mcp.PerRequest(mcp.ParseRevision(r.Post.Header[versionHeaderKey])) {
+	if r.Post != nil && mcp.PerRequest(mcp.ParseRevision(r.Post.Header[mcp.VersionHeader])) {
 		return true
 	}
 	named := mcp.ParseRevision(r.Version)
@@ -103,9 +95,9 @@ func nameSource(e *judge.Event) jsontree.Node {
 }
 
 func (p *posted) compare(e *judge.Event) {
-	p.text(mirrored{name: "Mcp-Method", key: methodHeaderKey}, []byte(e.Method))
+	p.text(mirrored{name: "Mcp-Method", key: mcp.MethodHeader}, []byte(e.Method))
 	if name, ok := nameSource(e).StrBytes(); ok {
-		p.text(mirrored{name: "Mcp-Name", key: nameHeaderKey}, name)
+		p.text(mirrored{name: "Mcp-Name", key: mcp.NameHeader}, name)
 	}
 	if e.Method != "tools/call" {
 		return
@@ -133,7 +125,7 @@ func (p *posted) text(m mirrored, body []byte) {
 		}
 	}
 	if m.wrong() {
-		m.body = string(body[:min(len(body), maxHeaderShown+1)])
+		m.body = string(body[:min(len(body), maxQuoted+1)])
 	}
 	p.mirrors = append(p.mirrors, m)
 }
@@ -219,7 +211,7 @@ func (p *posted) owed(e *judge.Event) *owed {
 		o.decoded, o.number = false, false
 		return o
 	}
-	if !o.decoded && !o.number || odd > 0 || !p.post.Complete || p.post.Header[versionHeaderKey] != e.Request.Version || p.more(e) {
+	if !o.decoded && !o.number || odd > 0 || !p.post.Complete || p.post.Header[mcp.VersionHeader] != e.Request.Version || p.more(e) {
 		return nil
 	}
 	return o
@@ -231,7 +223,7 @@ func (p *posted) more(e *judge.Event) bool {
 		return true
 	}
 	for key := range p.post.Header {
-		if strings.HasPrefix(key, paramHeaderKeys) && p.of(key) == nil {
+		if strings.HasPrefix(key, mcp.ParamHeaders) && p.of(key) == nil {
 			return true
 		}
 	}
@@ -248,7 +240,7 @@ func (m mirrored) matters() bool { return m.how != fitAsIs && m.how != fitNone |
 
 // difference says how the header and the body differ.
 func (m *mirrored) difference() string {
-	text := m.name + " " + quoteShort(m.value) + " is not the body's " + quoteShort(m.body)
+	text := m.name + " " + quote(m.value) + " is not the body's " + quote(m.body)
 	if strings.EqualFold(m.value, m.body) {
 		text += ": values keep their case"
 	}

@@ -29,7 +29,7 @@ func TestManyDesignations(t *testing.T) {
 			t.Fatal(err)
 		}
 		j, _ := judged(t, openLog(t, path), judge.Options{Revision: mcp.V2026_07_28})
-		if _, list := j.Outcome(0, toolsXMCPHeaderIntegerRange, mcp.V2026_07_28); len(list) != c.findings {
+		if _, list := j.Tally(0, toolsXMCPHeaderIntegerRange, mcp.V2026_07_28); len(list) != c.findings {
 			t.Errorf("%d tools: %d findings, want %d", c.tools, len(list), c.findings)
 		}
 	}

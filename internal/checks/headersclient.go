@@ -35,9 +35,9 @@ var transportRequestMetadataHeaders = &judge.Check{
 			switch {
 			case m.param:
 			case m.how == fitAbsent:
-				e.BadAt(e.Post.Seq, fmt.Sprintf("%s is missing from the POST of %s (id %s)", m.name, e.Method, e.Request.ID))
+				e.BadAtf(e.Post.Seq, "%s is missing from the POST of %s (id %s)", m.name, e.Method, e.Request.ID)
 			case m.wrong():
-				e.BadAt(e.Post.Seq, fmt.Sprintf("%s (id %s)", m.difference(), e.Request.ID))
+				e.BadAtf(e.Post.Seq, "%s (id %s)", m.difference(), e.Request.ID)
 			default:
 				e.OK()
 			}
@@ -57,9 +57,9 @@ var transportXMCPHeaderMirrored = &judge.Check{
 			switch {
 			case !m.param, m.how > fitAbsent:
 			case m.how == fitAbsent:
-				e.BadAt(e.Post.Seq, fmt.Sprintf("%s is missing from the call of tool %s (id %s)", m.name, quoteShort(e.Request.Target), e.Request.ID))
+				e.BadAtf(e.Post.Seq, "%s is missing from the call of tool %s (id %s)", m.name, quote(e.Request.Target), e.Request.ID)
 			case m.wrong():
-				e.BadAt(e.Post.Seq, fmt.Sprintf("%s (tool %s, id %s)", m.difference(), quoteShort(e.Request.Target), e.Request.ID))
+				e.BadAtf(e.Post.Seq, "%s (tool %s, id %s)", m.difference(), quote(e.Request.Target), e.Request.ID)
 			default:
 				e.OK()
 			}
@@ -78,7 +78,7 @@ var transportNoParamHeaderForNothing = &judge.Check{
 		for _, m := range compared(e) {
 			switch m.how {
 			case fitNeedless:
-				e.BadAt(e.Post.Seq, fmt.Sprintf("%s %s repeats an argument of tool %s that is null or absent (id %s)", m.name, quoteShort(m.value), quoteShort(e.Request.Target), e.Request.ID))
+				e.BadAtf(e.Post.Seq, "%s %s repeats an argument of tool %s that is null or absent (id %s)", m.name, quote(m.value), quote(e.Request.Target), e.Request.ID)
 			case fitNone:
 				e.OK()
 			}
@@ -93,7 +93,7 @@ func encodable(e *judge.Event, verdict func(key, value string, m *mirrored) (det
 	p := judge.Of[*posted](e, postedHeaders)
 	var bad []string
 	for key, value := range e.Post.Header {
-		if key != nameHeaderKey && !strings.HasPrefix(key, paramHeaderKeys) || value == capture.Redaction {
+		if key != mcp.NameHeader && !strings.HasPrefix(key, mcp.ParamHeaders) || value == capture.Redaction {
 			continue
 		}
 		switch detail, subject := verdict(key, value, p.of(key)); {
@@ -105,7 +105,7 @@ func encodable(e *judge.Event, verdict func(key, value string, m *mirrored) (det
 	}
 	slices.Sort(bad) // a map has no order
 	for _, detail := range bad {
-		e.BadAt(e.Post.Seq, fmt.Sprintf("%s (id %s)", detail, e.Request.ID))
+		e.BadAtf(e.Post.Seq, "%s (id %s)", detail, e.Request.ID)
 	}
 }
 
@@ -122,9 +122,9 @@ var transportHeaderValueEncoding = &judge.Check{
 			case miscased(value), m != nil && m.how == fitMisspelt:
 				return "", false
 			case !headerSafe(value):
-				return fmt.Sprintf("%s %s needs encoding", headerName(key), quoteShort(value)), true
+				return fmt.Sprintf("%s %s needs encoding", headerName(key), quote(value)), true
 			case m != nil && m.plain:
-				return fmt.Sprintf("%s %s should be encoded: its value in the body is no plain ASCII", headerName(key), quoteShort(value)), true
+				return fmt.Sprintf("%s %s should be encoded: its value in the body is no plain ASCII", headerName(key), quote(value)), true
 			}
 			return "", true
 		})
@@ -142,7 +142,7 @@ var transportSentinelMarkerCase = &judge.Check{
 		encodable(e, func(key, value string, m *mirrored) (string, bool) {
 			odd := m == nil && miscased(value) && !holdsText(e.Msg.Params.Get("arguments"), value, 0)
 			if odd || m != nil && m.how == fitMisspelt {
-				return fmt.Sprintf("%s %s misspells the marks of an encoded value", headerName(key), quoteShort(value)), true
+				return fmt.Sprintf("%s %s misspells the marks of an encoded value", headerName(key), quote(value)), true
 			}
 			return "", true
 		})
@@ -177,9 +177,9 @@ var transportSentinelPatternEncoded = &judge.Check{
 	On: onPosts(func(e *judge.Event) {
 		for _, m := range compared(e) {
 			switch {
-			case m.key == methodHeaderKey, !m.there():
+			case m.key == mcp.MethodHeader, !m.there():
 			case m.how == fitRaw:
-				e.BadAt(e.Post.Seq, fmt.Sprintf("%s repeats %s as it is, which reads as an encoded value (id %s)", m.name, quoteShort(m.value), e.Request.ID))
+				e.BadAtf(e.Post.Seq, "%s repeats %s as it is, which reads as an encoded value (id %s)", m.name, quote(m.value), e.Request.ID)
 			default:
 				e.OK()
 			}
@@ -207,17 +207,12 @@ var toolsXMCPHeaderIntegerRange = &judge.Check{
 				continue
 			}
 			if n, ok := arg.Int(); !ok || n < -maxSafe || n > maxSafe {
-				e.Bad(fmt.Sprintf("argument %s of tool %s is %s, beyond ±(2^53-1), and is repeated in %s", quoteShort(strings.Join(param.path, ".")), quoteShort(e.Request.Target), cutNumber(arg), param.name))
+				e.Badf("argument %s of tool %s is %s, beyond ±(2^53-1), and is repeated in %s", quote(strings.Join(param.path, ".")), quote(e.Request.Target), quoteJSON(arg.Text()), param.name)
 				continue
 			}
 			e.OK()
 		}
 	}}},
-}
-
-func cutNumber(n jsontree.Node) string {
-	text := n.Text()
-	return string(text[:min(len(text), maxHeaderShown)])
 }
 
 // versionOf returns the version that a request names itself.

@@ -8,6 +8,7 @@ import (
 
 	"mcpsnoop/internal/jsontree"
 	"mcpsnoop/internal/judge"
+	"mcpsnoop/internal/mcp"
 	"mcpsnoop/internal/session"
 )
 
@@ -94,7 +95,7 @@ func learnDesignations(e *judge.Event, known map[uint64]*designating, name uint6
 	tool := &designating{schema: hash, at: e.At, changed: known[name] != nil}
 	for path, found := range annotations(schema) {
 		header, ok := found.Get(annotation).Str()
-		key := paramHeaderKeys + strings.ToLower(header)
+		key := mcp.ParamHeaders + strings.ToLower(header)
 		if slices.ContainsFunc(tool.params, func(p designated) bool { return p.key == key }) || !ok || !isHeaderToken(header) ||
 			len(tool.params) >= maxDesignated || pathText(path) > maxPathText {
 			tool.invalid = true
@@ -111,9 +112,7 @@ func learnDesignations(e *judge.Event, known map[uint64]*designating, name uint6
 	if tool.invalid {
 		tool.params = nil
 	}
-	if len(known) >= maxDesignating {
-		clear(known)
-	}
+	makeRoom(known, maxDesignating)
 	known[name] = tool
 }
 

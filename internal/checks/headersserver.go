@@ -23,7 +23,7 @@ var transportXMCPHeaderNameValid = &judge.Check{
 		}
 		for tool := range e.Msg.Result.Get("tools").Elements() {
 			name, _ := tool.Get("name").Str()
-			judgeAnnotations(e, quoteShort(name), tool.Get("inputSchema"))
+			judgeAnnotations(e, quote(name), tool.Get("inputSchema"))
 		}
 	}}},
 }
@@ -32,7 +32,7 @@ var transportXMCPHeaderNameValid = &judge.Check{
 func judgeAnnotations(e *judge.Event, tool string, schema jsontree.Node) {
 	var seen []string
 	for path, property := range annotations(schema) {
-		at := fmt.Sprintf("tool %s, argument %s", tool, quoteShort(strings.Join(path, ".")))
+		at := fmt.Sprintf("tool %s, argument %s", tool, quote(strings.Join(path, ".")))
 		note := property.Get(annotation)
 		name, ok := note.Str()
 		if !ok {
@@ -62,13 +62,13 @@ func annotationFaults(name string, seen []string, types typeSet) (list []string)
 	case name == "":
 		list = append(list, "x-mcp-header is empty")
 	case !isHeaderToken(name):
-		list = append(list, fmt.Sprintf("x-mcp-header %s cannot be part of a header's name", quoteShort(name)))
+		list = append(list, fmt.Sprintf("x-mcp-header %s cannot be part of a header's name", quote(name)))
 	}
 	if name != "" && slices.Contains(seen, strings.ToLower(name)) {
-		list = append(list, fmt.Sprintf("x-mcp-header %s names the header of another argument", quoteShort(name)))
+		list = append(list, fmt.Sprintf("x-mcp-header %s names the header of another argument", quote(name)))
 	}
 	if types&typeOther != 0 {
-		list = append(list, fmt.Sprintf("x-mcp-header %s stands on what is no string, integer or boolean", quoteShort(name)))
+		list = append(list, fmt.Sprintf("x-mcp-header %s stands on what is no string, integer or boolean", quote(name)))
 	}
 	return list
 }
@@ -91,10 +91,10 @@ var transportXMCPHeaderReachable = &judge.Check{
 			for keyword := range strayAnnotations(schema) {
 				stray = true
 				if keyword == "" {
-					e.Bad(fmt.Sprintf("tool %s: x-mcp-header stands on the schema of all arguments", quoteShort(name)))
+					e.Badf("tool %s: x-mcp-header stands on the schema of all arguments", quote(name))
 					continue
 				}
-				e.Bad(fmt.Sprintf("tool %s: x-mcp-header stands under %s", quoteShort(name), keyword))
+				e.Badf("tool %s: x-mcp-header stands under %s", quote(name), keyword)
 			}
 			if !stray && annotates(schema) {
 				e.OK()
@@ -118,11 +118,11 @@ var transportInvalidParamHeaderRejected = &judge.Check{
 		for _, name := range o.unfit {
 			switch code := codeOf(e); {
 			case e.Kind == judge.Result:
-				e.Bad(fmt.Sprintf("id %s was served although its %s is neither encoded nor plain ASCII", e.Request.ID, name))
+				e.Badf("id %s was served although its %s is neither encoded nor plain ASCII", e.Request.ID, name)
 			case code == mcp.HeaderMismatch:
 				e.OK()
 			default:
-				e.Note(fmt.Sprintf("id %s has a bad %s and was refused with %d, not %d", e.Request.ID, name, code, mcp.HeaderMismatch))
+				e.Notef("id %s has a bad %s and was refused with %d, not %d", e.Request.ID, name, code, mcp.HeaderMismatch)
 			}
 		}
 	}),
@@ -139,13 +139,13 @@ var transportHeaderBodyMatchValidated = &judge.Check{
 		o, _ := owes.Get(e.Request)
 		if o != nil {
 			for _, wrong := range o.wrong {
-				e.Bad(fmt.Sprintf("id %s was served although its %s", e.Request.ID, wrong))
+				e.Badf("id %s was served although its %s", e.Request.ID, wrong)
 			}
 			if o.wrong != nil {
 				return
 			}
 		}
-		if _, ok := e.Request.Post.Head(methodHeaderKey); ok {
+		if _, ok := e.Request.Post.Head(mcp.MethodHeader); ok {
 			e.OK()
 		}
 	}),

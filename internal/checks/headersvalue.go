@@ -3,7 +3,6 @@ package checks
 import (
 	"bytes"
 	"encoding/base64"
-	"fmt"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -109,15 +108,4 @@ func sameNumber(value string, n int64) bool {
 	}
 	f, err := strconv.ParseFloat(value, 64)
 	return err == nil && f == float64(n)
-}
-
-// maxHeaderShown is how much of a value a detail shows.
-const maxHeaderShown = 80
-
-// quoteShort quotes text of the session for a detail.
-func quoteShort(text string) string {
-	if len(text) <= maxHeaderShown {
-		return strconv.Quote(text)
-	}
-	return fmt.Sprintf("\"%s\"…", strings.ToValidUTF8(text[:maxHeaderShown], ""))
 }

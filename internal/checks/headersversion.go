@@ -1,7 +1,6 @@
 package checks
 
 import (
-	"fmt"
 	"slices"
 
 	"mcpsnoop/internal/capture"
@@ -18,10 +17,10 @@ var transportProtocolVersionHeaderPresent = &judge.Check{
 	Convicts: "a POST of a request without the header",
 	Exempts:  "requests that are not in the form of this revision; recorders that did not write all headers down",
 	On: onPosts(func(e *judge.Event) {
-		if _, ok := e.Post.Head(versionHeaderKey); ok {
+		if _, ok := e.Post.Head(mcp.VersionHeader); ok {
 			e.OK()
 		} else if e.Post.Complete {
-			e.BadAt(e.Post.Seq, fmt.Sprintf("MCP-Protocol-Version is missing from the POST of %s (id %s)", e.Method, e.Request.ID))
+			e.BadAtf(e.Post.Seq, "MCP-Protocol-Version is missing from the POST of %s (id %s)", e.Method, e.Request.ID)
 		}
 	}),
 }
@@ -35,11 +34,11 @@ var transportProtocolVersionHeaderMatchesBody = &judge.Check{
 	Exempts:  "requests without the header, or without a version in _meta",
 	On: onPosts(func(e *judge.Event) {
 		version, ok := versionOf(e)
-		header, has := e.Post.Head(versionHeaderKey)
+		header, has := e.Post.Head(mcp.VersionHeader)
 		switch {
 		case !ok || !has || header == capture.Redaction:
 		case header != version:
-			e.BadAt(e.Post.Seq, fmt.Sprintf("MCP-Protocol-Version is %s, _meta says %s (id %s)", quoteShort(header), quoteShort(version), e.Request.ID))
+			e.BadAtf(e.Post.Seq, "MCP-Protocol-Version is %s, _meta says %s (id %s)", quote(header), quote(version), e.Request.ID)
 		default:
 			e.OK()
 		}
@@ -69,17 +68,17 @@ var transportVersionMismatchRejected = &judge.Check{
 	Convicts: "a result for a request whose header and _meta name different versions",
 	Exempts:  "other errors, for which the request may have given cause as well: they are noted",
 	On: onAnswers(judge.Answer, func(e *judge.Event) {
-		header, ok := e.Request.Post.Head(versionHeaderKey)
+		header, ok := e.Request.Post.Head(mcp.VersionHeader)
 		if version := e.Request.Version; !ok || version == "" || header == version || header == capture.Redaction {
 			return
 		}
 		switch code := codeOf(e); {
 		case e.Kind == judge.Result:
-			e.Bad(fmt.Sprintf("id %s was served although its header says %s and its _meta %s", e.Request.ID, quoteShort(header), quoteShort(e.Request.Version)))
+			e.Badf("id %s was served although its header says %s and its _meta %s", e.Request.ID, quote(header), quote(e.Request.Version))
 		case code == mcp.HeaderMismatch:
 			e.OK()
 		default:
-			e.Note(fmt.Sprintf("id %s names two versions and was refused with %d, not %d", e.Request.ID, code, mcp.HeaderMismatch))
+			e.Notef("id %s names two versions and was refused with %d, not %d", e.Request.ID, code, mcp.HeaderMismatch)
 		}
 	}),
 }
@@ -104,7 +103,7 @@ var transportUnsupportedVersionError = &judge.Check{
 			if supported := e.Msg.Error.Get("data").Get("supported"); onlyStrings(supported) {
 				e.OK()
 			} else {
-				e.Bad(fmt.Sprintf("error -32022%s has no data.supported that lists versions", forRequest(e)))
+				e.Badf("error -32022%s has no data.supported that lists versions", forRequest(e))
 			}
 			return
 		}
@@ -116,9 +115,9 @@ var transportUnsupportedVersionError = &judge.Check{
 			return // the handshake of an older revision agreed on it
 		}
 		if e.Kind == judge.Result {
-			e.Bad(fmt.Sprintf("id %s was served at version %s, which server/discover does not name", r.ID, quoteShort(r.Version)))
+			e.Badf("id %s was served at version %s, which server/discover does not name", r.ID, quote(r.Version))
 		} else {
-			e.Note(fmt.Sprintf("id %s asks for version %s, which server/discover does not name, and was refused with %d, not %d", r.ID, quoteShort(r.Version), code, mcp.UnsupportedVersion))
+			e.Notef("id %s asks for version %s, which server/discover does not name, and was refused with %d, not %d", r.ID, quote(r.Version), code, mcp.UnsupportedVersion)
 		}
 	}}},
 }
@@ -157,11 +156,11 @@ var transportUnsupportedVersionNamed = &judge.Check{
 		r := e.Request
 		switch {
 		case !ok:
-			e.Bad(fmt.Sprintf("error -32022%s has no data.requested that names a version", forRequest(e)))
-		case r == nil || !r.Versions || r.Version == "" || named == r.Version || r.Post != nil && named == r.Post.Header[versionHeaderKey]:
+			e.Badf("error -32022%s has no data.requested that names a version", forRequest(e))
+		case r == nil || !r.Versions || r.Version == "" || named == r.Version || r.Post != nil && named == r.Post.Header[mcp.VersionHeader]:
 			e.OK()
 		default:
-			e.Bad(fmt.Sprintf("error -32022 for id %s says that %s was requested, it was %s", r.ID, quoteShort(named), quoteShort(r.Version)))
+			e.Badf("error -32022 for id %s says that %s was requested, it was %s", r.ID, quote(named), quote(r.Version))
 		}
 	}}},
 }
@@ -186,7 +185,7 @@ func wantsStatus(code int64, status int, exempt string) []judge.On {
 			e.OK()
 			return
 		}
-		e.BadAt(reply.Seq, fmt.Sprintf("error %d%s came with status %d, not %d", code, forRequest(e), reply.Status, status))
+		e.BadAtf(reply.Seq, "error %d%s came with status %d, not %d", code, forRequest(e), reply.Status, status)
 	}}}
 }
 

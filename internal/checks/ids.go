@@ -2,7 +2,6 @@ package checks
 
 import (
 	"bytes"
-	"fmt"
 
 	"mcpsnoop/internal/capture"
 	"mcpsnoop/internal/jsonrpc"
@@ -18,11 +17,11 @@ var baseRequestIDType = &judge.Check{
 	Exempts:  "the spelling of integers: 1.0 is the integer 1, and only noted",
 	On: []judge.On{{Kind: judge.Request, Do: func(e *judge.Event) {
 		if e.Msg.Defects&(jsonrpc.BadID|jsonrpc.NullID|jsonrpc.FracID) != 0 {
-			e.Bad(fmt.Sprintf("id of \"%s\" is %s, neither a string nor an integer", clipName(e.Method), shownJSON(e.Msg.ID)))
+			e.Badf("id of %s is %s, neither a string nor an integer", quote(e.Method), quoteJSON(e.Msg.ID))
 			return
 		}
 		if e.Msg.ID[0] != '"' && bytes.ContainsAny(e.Msg.ID, ".eE") {
-			e.Note(fmt.Sprintf("id of \"%s\" is the integer %s, in a spelling that some peers refuse", clipName(e.Method), shownJSON(e.Msg.ID)))
+			e.Notef("id of %s is the integer %s, in a spelling that some peers refuse", quote(e.Method), quoteJSON(e.Msg.ID))
 		}
 		e.OK()
 	}}},
@@ -36,7 +35,7 @@ var baseRequestIDNotNull = &judge.Check{
 	Convicts: "a request whose id is null",
 	On: []judge.On{{Kind: judge.Request, Do: func(e *judge.Event) {
 		if e.Msg.Defects.Has(jsonrpc.NullID) {
-			e.Bad(fmt.Sprintf("id of \"%s\" is null", clipName(e.Method)))
+			e.Badf("id of %s is null", quote(e.Method))
 			return
 		}
 		e.OK()
@@ -104,8 +103,7 @@ func hashOverHTTP(e *judge.Event) uint32 {
 }
 
 func (b *idBook) put(key uint64, use idUse) {
-	if len(b.ids) >= maxIDs {
-		clear(b.ids)
+	if makeRoom(b.ids, maxIDs) {
 		b.forgot = true
 	}
 	b.ids[key] = use
@@ -130,7 +128,7 @@ var baseRequestIDUnique = &judge.Check{
 		case !e.OneClient(), e.Method == "initialize" && e.From == judge.Client:
 		case e.Transport == capture.HTTP && use.request == hashOverHTTP(e) && (e.From == judge.Server || !use.answered):
 		default:
-			e.Bad(fmt.Sprintf("id %s of \"%s\" was used before in this session", shownJSON(e.Msg.ID), clipName(e.Method)))
+			e.Badf("id %s of %s was used before in this session", quoteJSON(e.Msg.ID), quote(e.Method))
 		}
 	}}},
 }
@@ -151,9 +149,9 @@ var baseRequestIDUniqueInFlight = &judge.Check{
 		case open == nil:
 			e.OK()
 		case e.Transport == capture.HTTP:
-			e.Note(fmt.Sprintf("id %s of \"%s\" is that of an unanswered \"%s\", seq %d", shownJSON(e.Msg.ID), clipName(e.Method), clipName(open.Method), open.Seq))
+			e.Notef("id %s of %s is that of an unanswered %s, seq %d", quoteJSON(e.Msg.ID), quote(e.Method), quote(open.Method), open.Seq)
 		case e.FromStart() && e.Ordered():
-			e.Bad(fmt.Sprintf("id %s of \"%s\" is that of an unanswered \"%s\", seq %d", shownJSON(e.Msg.ID), clipName(e.Method), clipName(open.Method), open.Seq))
+			e.Badf("id %s of %s is that of an unanswered %s, seq %d", quoteJSON(e.Msg.ID), quote(e.Method), quote(open.Method), open.Seq)
 		}
 	}}},
 }

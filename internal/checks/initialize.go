@@ -127,11 +127,11 @@ var lifecycleInitializeResultVersion = &judge.Check{
 			e.OK()
 		case err == nil && version > mcp.Latest.String():
 		case version == e.Facts.Asked && (err == nil || strings.HasPrefix(version, "DRAFT-")):
-			e.Note(fmt.Sprintf("the server agreed to version \"%s\", which was never published", version))
+			e.Notef("the server agreed to version %s, which was never published", quote(version))
 		case err == nil:
-			e.Bad(fmt.Sprintf("the server answered version \"%s\", which was never published", version))
+			e.Badf("the server answered version %s, which was never published", quote(version))
 		default:
-			e.Bad(fmt.Sprintf("the server answered version \"%s\", which is no date", version))
+			e.Badf("the server answered version %s, which is no date", quote(version))
 		}
 	})},
 }

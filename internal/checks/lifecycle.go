@@ -1,8 +1,6 @@
 package checks
 
 import (
-	"fmt"
-
 	"mcpsnoop/internal/judge"
 	"mcpsnoop/internal/mcp"
 )
@@ -25,7 +23,7 @@ func modernMarked(e *judge.Event) bool {
 	if e.Post == nil || e.From != judge.Client {
 		return false
 	}
-	version, _ := e.Post.Head("mcp-protocol-version")
+	version, _ := e.Post.Head(mcp.VersionHeader)
 	return mcp.PerRequest(mcp.ParseRevision(version))
 }
 
@@ -33,7 +31,7 @@ func modernMarked(e *judge.Event) bool {
 // comes ahead of any initialize. Who names a session has begun it elsewhere.
 func fromHandshake(e *judge.Event) bool {
 	if e.Post != nil && e.Facts.SessionID == "" {
-		if _, named := e.Post.Head("mcp-session-id"); named {
+		if _, named := e.Post.Head(mcp.SessionHeader); named {
 			return false
 		}
 	}
@@ -58,7 +56,7 @@ var lifecycleFirstInteractionInitialize = &judge.Check{
 		case e.Method == "initialize":
 			e.OK()
 		case fromHandshake(e):
-			e.Bad(fmt.Sprintf("the first request of the session is \"%s\", not initialize", e.Method))
+			e.Badf("the first request of the session is %s, not initialize", quote(e.Method))
 		}
 	}}},
 }
@@ -121,9 +119,9 @@ var lifecycleClientRequestsBeforeInitResponse = &judge.Check{
 			e.OK()
 		case modernMarked(e):
 		case phase == judge.BeforeInitialize && fromHandshake(e):
-			e.Bad(fmt.Sprintf("request \"%s\" was sent before initialize", e.Method))
+			e.Badf("request %s was sent before initialize", quote(e.Method))
 		case phase == judge.Initializing && e.Ordered() && e.OneClient():
-			e.Bad(fmt.Sprintf("request \"%s\" was sent before initialize was answered", e.Method))
+			e.Badf("request %s was sent before initialize was answered", quote(e.Method))
 		}
 	}}},
 }
@@ -144,7 +142,7 @@ var lifecycleServerRequestsBeforeInitialized = &judge.Check{
 		case *judge.Of[*bool](e, handshakeEnd):
 		case !e.Ordered() || !e.OneClient() || phase == judge.BeforeInitialize && !e.FromStart():
 		default:
-			e.Bad(fmt.Sprintf("server request \"%s\" came before notifications/initialized", e.Method))
+			e.Badf("server request %s came before notifications/initialized", quote(e.Method))
 		}
 	}}},
 }

@@ -243,8 +243,7 @@ func (p *page) read(items jsontree.Node, member string, sum *digest) {
 
 // issue takes the cursor that a page ends with.
 func (l *lists) issue(key uint64, p *page, sum digest) {
-	if len(l.issued) >= maxCursors {
-		clear(l.issued)
+	if makeRoom(l.issued, maxCursors) {
 		l.forgot = true
 	}
 	next := issue{scopes: p.scopes, chain: p.chain, before: sum, pages: p.index + 1}

@@ -1,7 +1,6 @@
 package checks
 
 import (
-	"fmt"
 	"time"
 
 	"mcpsnoop/internal/capture"
@@ -120,7 +119,7 @@ var loggingRequestLevelKept = &judge.Check{
 		switch {
 		case !known, level == 0, level == noLevel, has == 0, has == noLevel:
 		case has < level:
-			e.Bad(fmt.Sprintf("a log of level %s, where %s was asked for", levelNames[has-1], levelNames[level-1]))
+			e.Badf("a log of level %s, where %s was asked for", levelNames[has-1], levelNames[level-1])
 		default:
 			e.OK()
 		}
@@ -158,7 +157,7 @@ var loggingSetLevelKept = &judge.Check{
 			switch {
 			case set.level == 0, set.level == noLevel, has == 0, has == noLevel, set.pending != 0, !e.Whole(), !e.OneClient(), e.At.Sub(set.at) < logsLate:
 			case has < set.level:
-				e.Bad(fmt.Sprintf("a log of level %s, after %s was set", levelNames[has-1], levelNames[set.level-1]))
+				e.Badf("a log of level %s, after %s was set", levelNames[has-1], levelNames[set.level-1])
 			default:
 				e.OK()
 			}
@@ -179,11 +178,11 @@ var loggingSetLevelRejected = &judge.Check{
 		switch {
 		case !ok || level > 0 && level < noLevel:
 		case e.Kind == judge.Result:
-			e.Bad(fmt.Sprintf("%s sets a log level that does not exist, and was answered with a result", answerName(e)))
+			e.Badf("%s sets a log level that does not exist, and was answered with a result", answerName(e))
 		case code == mcp.InvalidParams:
 			e.OK()
 		default:
-			e.Note(fmt.Sprintf("%s sets a log level that does not exist, and was refused with another code than -32602", answerName(e)))
+			e.Notef("%s sets a log level that does not exist, and was refused with another code than -32602", answerName(e))
 		}
 	}}},
 }
@@ -198,11 +197,11 @@ var loggingNotOnSubscription = &judge.Check{
 		id := e.Meta().Get(mcp.MetaSubscriptionID)
 		switch {
 		case id.Exists() && id.Kind() != jsontree.Null:
-			e.Bad("a log with the subscriptionId " + shownJSON(id.Text()))
+			e.Badf("a log with the subscriptionId %s", quoteJSON(id.Text()))
 		case onListenStream(e):
 			e.Bad("a log on the stream of a subscriptions/listen")
 		case e.Post != nil && e.Post.Exchange != 0 && len(e.Post.Requests) == 1 && e.Post.Requests[0].Answered != 0:
-			e.Bad(fmt.Sprintf("a log behind the answer to its request, seq %d", e.Post.Requests[0].Answered))
+			e.Badf("a log behind the answer to its request, seq %d", e.Post.Requests[0].Answered)
 		default:
 			e.OK()
 		}
@@ -223,11 +222,11 @@ var loggingInvalidLevelRejected = &judge.Check{
 		code, _ := e.Msg.Error.Get("code").Int()
 		switch {
 		case e.Kind == judge.Result:
-			e.Bad(fmt.Sprintf("%s asks for a log level that does not exist, and was answered with a result", answerName(e)))
+			e.Badf("%s asks for a log level that does not exist, and was answered with a result", answerName(e))
 		case code == mcp.InvalidParams:
 			e.OK()
 		default:
-			e.Note(fmt.Sprintf("%s asks for a log level that does not exist, and was refused with another code than -32602", answerName(e)))
+			e.Notef("%s asks for a log level that does not exist, and was refused with another code than -32602", answerName(e))
 		}
 	}}},
 }

@@ -1,8 +1,6 @@
 package checks
 
 import (
-	"fmt"
-
 	"mcpsnoop/internal/capture"
 	"mcpsnoop/internal/jsontree"
 	"mcpsnoop/internal/judge"
@@ -62,7 +60,7 @@ func isModernRequest(e *judge.Event, c *modernClient) bool {
 	case e.Pinned(), e.Request.Versions, e.Request.Declares:
 		return true
 	case e.Transport == capture.HTTP:
-		return e.Post != nil && mcp.PerRequest(mcp.ParseRevision(e.Post.Header["mcp-protocol-version"]))
+		return e.Post != nil && mcp.PerRequest(mcp.ParseRevision(e.Post.Header[mcp.VersionHeader]))
 	}
 	m := mcp.Lookup(e.Method)
 	return c.declared && !c.legacy && e.Facts.Phase == judge.BeforeInitialize && e.FromStart() &&
@@ -100,9 +98,9 @@ var metaRequiredRequestFields = &judge.Check{
 		} {
 			switch value := e.Meta().Get(field.key); {
 			case !value.Exists():
-				e.Bad(fmt.Sprintf("request \"%s\" with id %s has no %s in its _meta", clipName(e.Method), shownJSON(e.Msg.ID), field.key))
+				e.Badf("request %s with id %s has no %s in its _meta", quote(e.Method), quoteJSON(e.Msg.ID), field.key)
 			case value.Kind() != field.kind:
-				e.Bad(fmt.Sprintf("%s of request \"%s\" with id %s is not %s", field.key, clipName(e.Method), shownJSON(e.Msg.ID), field.is))
+				e.Badf("%s of request %s with id %s is not %s", field.key, quote(e.Method), quoteJSON(e.Msg.ID), field.is)
 			}
 		}
 	}}},
@@ -120,7 +118,7 @@ var metaMissingRequiredFieldRejected = &judge.Check{
 			return
 		}
 		if e.Kind == judge.Result {
-			e.Bad(fmt.Sprintf("%s lacks required fields of _meta and was answered with a result", answerName(e)))
+			e.Badf("%s lacks required fields of _meta and was answered with a result", answerName(e))
 			return
 		}
 		switch code, _ := e.Msg.Error.Get("code").Int(); code {
@@ -128,7 +126,7 @@ var metaMissingRequiredFieldRejected = &judge.Check{
 			e.OK()
 		case mcp.MethodNotFound, mcp.ParseError, mcp.HeaderMismatch, mcp.UnsupportedVersion:
 		default:
-			e.Bad(fmt.Sprintf("%s lacks required fields of _meta and was refused with code %s instead of -32602", answerName(e), shownJSON(e.Msg.Error.Get("code").Text())))
+			e.Badf("%s lacks required fields of _meta and was refused with code %s instead of -32602", answerName(e), quoteJSON(e.Msg.Error.Get("code").Text()))
 		}
 	}}},
 }
@@ -155,7 +153,7 @@ func mustBe400(e *judge.Event) {
 	case e.Reply.Status == 400:
 		e.OK()
 	default:
-		e.BadAt(e.Reply.Seq, fmt.Sprintf("status %d with the error for %s, instead of 400", e.Reply.Status, answerName(e)))
+		e.BadAtf(e.Reply.Seq, "status %d with the error for %s, instead of 400", e.Reply.Status, answerName(e))
 	}
 }
 
@@ -172,14 +170,14 @@ var metaSubscriptionIDPresent = &judge.Check{
 		{Kind: judge.Answer, From: judge.Server, Methods: []string{"subscriptions/listen"}, Do: func(e *judge.Event) { judge.State[*openListens](e).open-- }},
 		{Kind: judge.Notification, From: judge.Server, Do: func(e *judge.Event) {
 			switch e.Method {
-			case "notifications/progress", "notifications/message", "notifications/cancelled":
+			case methodProgress, "notifications/message", methodCancelled:
 				return
 			}
 			if !onListenStream(e) && !(isListenChange(e.Method) && judge.State[*openListens](e).open > 0 && (e.Transport == capture.Stdio || e.Post == nil && e.Pinned())) {
 				return
 			}
 			if !e.Meta().Get(mcp.MetaSubscriptionID).Exists() {
-				e.Bad(fmt.Sprintf("\"%s\" has no subscriptionId in its _meta", clipName(e.Method)))
+				e.Badf("%s has no subscriptionId in its _meta", quote(e.Method))
 				return
 			}
 			e.OK()

@@ -43,7 +43,7 @@ func metaOfLists(e *judge.Event) {
 			if !ok {
 				name, _ = item.Get("uri").Str()
 			}
-			metaKeys(e, meta, fmt.Sprintf("_meta of \"%s\" in %s", clipName(name), list))
+			metaKeys(e, meta, fmt.Sprintf("_meta of %s in %s", quote(name), list))
 		}
 	}
 }
@@ -83,12 +83,12 @@ func metaKeys(e *judge.Event, meta jsontree.Node, where string) {
 	for name := range meta.Members() {
 		key := name.Bytes()
 		if wrong := metaKeyFault(key); wrong != "" {
-			e.Bad(fmt.Sprintf("key \"%s\" in %s: %s", clipName(string(key)), where, wrong))
+			e.Badf("key %s in %s: %s", quote(key), where, wrong)
 			continue
 		}
 		e.OK()
 		if isReservedKey(key, e.Revision) && judge.State[*notedKeys](e).first(key) {
-			e.Note(fmt.Sprintf("key \"%s\" in %s: its prefix is kept for the protocol, which defines no such key", clipName(string(key)), where))
+			e.Notef("key %s in %s: its prefix is kept for the protocol, which defines no such key", quote(key), where)
 		}
 	}
 }

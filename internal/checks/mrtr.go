@@ -36,7 +36,7 @@ var mrtrInputRequiredSupportedMethods = &judge.Check{
 			e.OK()
 			return
 		}
-		e.Bad(fmt.Sprintf("%s is answered by asking for input, which only tools/call, prompts/get and resources/read may be", quoted(e.Method)))
+		e.Badf("%s is answered by asking for input, which only tools/call, prompts/get and resources/read may be", quote(e.Method))
 	}),
 }
 
@@ -68,9 +68,9 @@ var mrtrInputRequestMethods = &judge.Check{
 			case responseMembers[method] != nil:
 				e.OK()
 			case ok:
-				e.Bad(fmt.Sprintf("input request %s is of method %s, not elicitation/create, sampling/createMessage or roots/list", quoted(key.String()), quoted(method)))
+				e.Badf("input request %s is of method %s, not elicitation/create, sampling/createMessage or roots/list", quote(key.String()), quote(method))
 			default:
-				e.Bad(fmt.Sprintf("input request %s has no method", quoted(key.String())))
+				e.Badf("input request %s has no method", quote(key.String()))
 			}
 		}
 	}),
@@ -88,7 +88,7 @@ var mrtrInputRequestKeys = &judge.Check{
 			return
 		}
 		if key, twice := asked.Repeated(); twice {
-			e.Bad(fmt.Sprintf("inputRequests has the key %s more than once", quoted(key)))
+			e.Badf("inputRequests has the key %s more than once", quote(key))
 			return
 		}
 		e.OK()
@@ -107,7 +107,7 @@ var mrtrInputRequestShape = &judge.Check{
 			if method, _ := value.Get("method").Str(); responseMembers[method] == nil {
 				continue
 			} else if fault := inputParamsFault(method, value.Get("params")); fault != "" {
-				e.Bad(fmt.Sprintf("input request %s %s", quoted(key.String()), fault))
+				e.Badf("input request %s %s", quote(key.String()), fault)
 				continue
 			}
 			e.OK()
@@ -140,9 +140,6 @@ func inputParamsFault(method string, params jsontree.Node) string {
 	return ""
 }
 
-// quoted quotes text of the session for details, cut if it is long.
-func quoted(text string) string { return fmt.Sprintf("\"%s\"", clipped(text, maxKey)) }
-
 var mrtrRequestStateEchoed = &judge.Check{
 	ID:       "mrtr.request-state-echoed",
 	Title:    "requestState of a retry",
@@ -154,9 +151,9 @@ var mrtrRequestStateEchoed = &judge.Check{
 		switch {
 		case r.round == nil || r.round.state == 0:
 		case r.state == 0:
-			e.Bad(fmt.Sprintf("id %s retries what frame %d asked for, without the requestState from there", e.Request.ID, r.round.seq))
+			e.Badf("id %s retries what frame %d asked for, without the requestState from there", e.Request.ID, r.round.seq)
 		case r.state != r.round.state:
-			e.Bad(fmt.Sprintf("id %s carries another requestState than frame %d gave for it", e.Request.ID, r.round.seq))
+			e.Badf("id %s carries another requestState than frame %d gave for it", e.Request.ID, r.round.seq)
 		default:
 			e.OK()
 		}
@@ -175,7 +172,7 @@ var mrtrRetryCarriesInputResponses = &judge.Check{
 			return
 		}
 		for _, key := range r.lacks {
-			e.Bad(fmt.Sprintf("id %s does not answer \"%s\", which frame %d asked for", e.Request.ID, key, r.round.seq))
+			e.Badf("id %s does not answer %s, which frame %d asked for", e.Request.ID, key, r.round.seq)
 		}
 		if len(r.lacks) == 0 {
 			e.OK()
@@ -195,13 +192,13 @@ var mrtrNoUnsolicitedRequestState = &judge.Check{
 		switch {
 		case r.state == 0:
 		case r.round != nil && r.round.state == 0:
-			e.Bad(fmt.Sprintf("id %s carries a requestState and frame %d, which it answers, gave none", e.Request.ID, r.round.seq))
+			e.Badf("id %s carries a requestState and frame %d, which it answers, gave none", e.Request.ID, r.round.seq)
 		case r.round != nil || r.issued:
 			e.OK()
 		case r.none && e.Pinned():
-			e.Bad(fmt.Sprintf(invented, e.Request.ID))
+			e.Badf(invented, e.Request.ID)
 		case r.none:
-			e.Note(fmt.Sprintf(invented, e.Request.ID))
+			e.Notef(invented, e.Request.ID)
 		}
 	}),
 }
@@ -217,7 +214,7 @@ var mrtrRetryIDDiffers = &judge.Check{
 		switch {
 		case r.round == nil:
 		case e.Request.Key() == r.round.request.Key():
-			e.Bad(fmt.Sprintf("id %s is used again for the retry of the request it belongs to", e.Request.ID))
+			e.Badf("id %s is used again for the retry of the request it belongs to", e.Request.ID)
 		default:
 			e.OK()
 		}
@@ -236,7 +233,7 @@ var mrtrRequestStateScopedToRetry = &judge.Check{
 		case r.scoped:
 			e.OK()
 		default:
-			e.Bad(fmt.Sprintf("id %s: %s %s carries a requestState that was given for another request", e.Request.ID, e.Method, quoted(e.Request.Target)))
+			e.Badf("id %s: %s %s carries a requestState that was given for another request", e.Request.ID, e.Method, quote(e.Request.Target))
 		}
 	}),
 }
@@ -253,7 +250,7 @@ var mrtrMissingInputReasked = &judge.Check{
 		if !ok || r.round == nil || r.round.more || len(r.lacks) == 0 {
 			return
 		}
-		detail := fmt.Sprintf("id %s, which lacks \"%s\", is answered with an error instead of being asked again", e.Request.ID, r.lacks[0])
+		detail := fmt.Sprintf("id %s, which lacks %s, is answered with an error instead of being asked again", e.Request.ID, r.lacks[0])
 		switch {
 		case e.Kind == judge.Result:
 			e.OK()
@@ -287,7 +284,7 @@ var mrtrInputResponseShape = &judge.Check{
 			}
 			switch {
 			case lacking != "":
-				e.Bad(fmt.Sprintf("input response %s answers %s and has no %s", quoted(key.String()), method, lacking))
+				e.Badf("input response %s answers %s and has no %s", quote(key.String()), method, lacking)
 			case responseMembers[method] != nil:
 				e.OK()
 			}

@@ -1,7 +1,6 @@
 package checks
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -174,7 +173,7 @@ func (n *need) judge(e *judge.Event, seq uint64, rev mcp.Revision, server declar
 	switch {
 	case !n.in.Has(rev), n.when != "" && !caps.Has(n.when):
 	case caps.Lacks(n.path):
-		e.BadAt(seq, fmt.Sprintf("%s needs the capability %s, which the %s did not declare", n.use, n.path, n.side))
+		e.BadAtf(seq, "%s needs the capability %s, which the %s did not declare", n.use, n.path, n.side)
 	case caps.Has(n.path):
 		e.OK()
 	}
@@ -186,7 +185,7 @@ func noteContext(e *judge.Event) {
 		return
 	}
 	if context, ok := e.Msg.Params.Get("includeContext").Str(); ok && context != "none" {
-		e.Note(fmt.Sprintf("sampling/createMessage asks for the context \"%s\", and the client did not declare sampling.context", context))
+		e.Notef("sampling/createMessage asks for the context %s, and the client did not declare sampling.context", quote(context))
 	}
 }
 
@@ -198,14 +197,14 @@ var versioningMethodInRevision = &judge.Check{
 	Convicts: "a request or notification after the handshake with a method of another published revision that the negotiated one does not have",
 	Exempts:  "methods that no revision defines and those of extensions; messages that declare a version without handshake",
 	On: []judge.On{{Kind: judge.Asking, Methods: datedMethods, Do: func(e *judge.Event) {
-		if e.Facts.Result == 0 || !e.OneClient() || !e.Follows(judge.Server, e.Facts.ResultAt) || modernMarked(e) {
+		if e.Facts.Result == 0 || e.Revision == mcp.NoRevision || !e.OneClient() || !e.Follows(judge.Server, e.Facts.ResultAt) || modernMarked(e) {
 			return
 		}
 		if coreRevisions(mcp.Lookup(e.Method)).Has(e.Revision) {
 			e.OK()
 			return
 		}
-		e.Bad(fmt.Sprintf("%s is not a method of %s, the negotiated revision", e.Method, e.Revision))
+		e.Badf("%s is not a method of %s, the negotiated revision", e.Method, e.Revision)
 	}}},
 }
 
@@ -234,7 +233,7 @@ var versioningRemovedMethod = &judge.Check{
 			e.OK()
 			return
 		}
-		e.Bad(fmt.Sprintf("%s was sent as a message of %s, which has no such method", e.Method, e.Revision))
+		e.Badf("%s was sent as a message of %s, which has no such method", e.Method, e.Revision)
 	}}},
 }
 

@@ -24,4 +24,5 @@ var ownLifecycle = []*judge.Clause{
 		Checks: by(completionValuesLimit)},
 }
 
+// lifecycleTrackers keep what checks of the handshake share.
 var lifecycleTrackers = []*judge.Tracker{handshakeEnd}

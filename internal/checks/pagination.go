@@ -1,8 +1,6 @@
 package checks
 
 import (
-	"fmt"
-
 	"mcpsnoop/internal/jsontree"
 	"mcpsnoop/internal/judge"
 	"mcpsnoop/internal/mcp"
@@ -26,14 +24,14 @@ var paginationCursorOpacity = &judge.Check{
 		case l.wasIssued(e.Request):
 			e.OK()
 		case !isText:
-			e.Bad(fmt.Sprintf("cursor of %s is no string", e.Method))
+			e.Badf("cursor of %s is no string", e.Method)
 		case e.Pinned():
-			e.Bad(fmt.Sprintf("cursor of %s was not given out by an earlier page in this recording", e.Method))
+			e.Badf("cursor of %s was not given out by an earlier page in this recording", e.Method)
 		case !e.FromStart() || !e.Ordered() || !e.OneClient() || l.forgot || !e.Whole():
 		case mcp.HasHandshake(e.Revision):
-			e.Bad(fmt.Sprintf("cursor of %s was not given out by the server in this session", e.Method))
+			e.Badf("cursor of %s was not given out by the server in this session", e.Method)
 		case e.Revision != mcp.NoRevision:
-			e.Note(fmt.Sprintf("cursor of %s was not given out in this recording; it may have been kept from before", e.Method))
+			e.Notef("cursor of %s was not given out in this recording; it may have been kept from before", e.Method)
 		}
 	}}},
 }
@@ -64,9 +62,9 @@ var paginationInvalidCursorRejected = &judge.Check{
 			case code == mcp.InvalidParams:
 				e.OK()
 			case e.Pinned():
-				e.Bad(fmt.Sprintf("%s was answered although the server had not given out its cursor in this recording", e.Method))
+				e.Badf("%s was answered although the server had not given out its cursor in this recording", e.Method)
 			default:
-				e.Note(fmt.Sprintf("%s was answered with a cursor that the server had not given out in this recording", e.Method))
+				e.Notef("%s was answered with a cursor that the server had not given out in this recording", e.Method)
 			}
 		}},
 	},

@@ -41,7 +41,7 @@ func (t *talk) outcome(tb testing.TB, c *judge.Check, rev mcp.Revision) (subject
 	}
 	j, _ := judged(tb, openLog(tb, path), judge.Options{Revision: rev})
 	for i := range j.Len() {
-		n, list := j.Outcome(i, c, rev)
+		n, list := j.Tally(i, c, rev)
 		subjects, findings = subjects+n, findings+len(list)
 		for _, note := range j.End(i).Notes {
 			if note.Check == c {

@@ -9,17 +9,10 @@ import (
 	"mcpsnoop/internal/mcp"
 )
 
-// shown is a token, an id or a URI for details.
-func shown(n jsontree.Node) string { return clipped(string(n.Text()), maxKey) }
-
-// onlyClient reports whether the session is one client's, or nothing says otherwise in
-// a trace.
-func onlyClient(e *judge.Event) bool { return e.Pinned() || e.OneClient() }
-
 // onProgress binds a function to notifications/progress with a token that may be one;
 // t is nil if no request carried it, or it was forgotten.
 func onProgress(do func(e *judge.Event, id jsontree.Node, t *token)) judge.On {
-	return judge.On{Kind: judge.Notification, Methods: []string{"notifications/progress"}, Do: func(e *judge.Event) {
+	return judge.On{Kind: judge.Notification, Methods: []string{methodProgress}, Do: func(e *judge.Event) {
 		if id := e.Msg.Params.Get("progressToken"); isToken(id) && (e.From == judge.Server || !mcp.PerRequest(e.Revision)) {
 			do(e, id, judge.Of[*tokens](e, tokenTracker).byKey[judge.IDKey(e.From^judge.Both, id.Text())])
 		}
@@ -48,7 +41,7 @@ var progressTokenType = &judge.Check{
 	Exempts:  "a notification without progressToken, which no schema lets pass",
 	On: []judge.On{
 		{Kind: judge.Request, Do: func(e *judge.Event) { tokenType(e, e.Meta().Get("progressToken")) }},
-		{Kind: judge.Notification, Methods: []string{"notifications/progress"}, Do: func(e *judge.Event) {
+		{Kind: judge.Notification, Methods: []string{methodProgress}, Do: func(e *judge.Event) {
 			tokenType(e, e.Msg.Params.Get("progressToken"))
 		}},
 	},
@@ -60,7 +53,7 @@ func tokenType(e *judge.Event, id jsontree.Node) {
 	case isToken(id):
 		e.OK()
 	default:
-		e.Bad(fmt.Sprintf("progressToken of %s is %s, neither a string nor an integer", quoted(e.Method), shown(id)))
+		e.Badf("progressToken of %s is %s, neither a string nor an integer", quote(e.Method), quoteJSON(id.Text()))
 	}
 }
 
@@ -73,7 +66,7 @@ var progressTokenUnique = &judge.Check{
 	Exempts:  "captures that are not numbered in the order of the wire, or several clients' own; over HTTP, requests whose stream is not known to be open, and at revisions without handshake all: a note",
 	On: []judge.On{{Kind: judge.Request, Do: func(e *judge.Event) {
 		id := e.Meta().Get("progressToken")
-		if !isToken(id) || !onlyClient(e) || !e.Ordered() || e.From == judge.Server && mcp.PerRequest(e.Revision) {
+		if !isToken(id) || !e.AsOneClient() || !e.Ordered() || e.From == judge.Server && mcp.PerRequest(e.Revision) {
 			return
 		}
 		var other *judge.Req
@@ -88,7 +81,7 @@ var progressTokenUnique = &judge.Check{
 			e.OK()
 			return
 		}
-		detail := fmt.Sprintf("id %s carries progress token %s, as does id %s, which is still open", e.Request.ID, shown(id), other.ID)
+		detail := fmt.Sprintf("id %s carries progress token %s, as does id %s, which is still open", e.Request.ID, quoteJSON(id.Text()), other.ID)
 		switch {
 		case e.Transport != capture.HTTP:
 			if e.FromStart() && e.Whole() {
@@ -131,7 +124,7 @@ var progressIncreases = &judge.Check{
 				e.OK()
 				return
 			}
-			detail := fmt.Sprintf("progress %s for token %s of id %s is not above the last", shown(value), shown(id), t.last().ID)
+			detail := fmt.Sprintf("progress %s for token %s of id %s is not above the last", quoteJSON(value.Text()), quoteJSON(id.Text()), t.last().ID)
 			switch {
 			case !no:
 			case e.Ordered():
@@ -168,7 +161,7 @@ var progressAfterAnswer = &judge.Check{
 			} else if !e.FromStart() || !e.Whole() {
 				return
 			}
-			detail := fmt.Sprintf("progress for token %s of id %s, which was answered by frame %d", shown(id), t.last().ID, t.ended)
+			detail := fmt.Sprintf("progress for token %s of id %s, which was answered by frame %d", quoteJSON(id.Text()), t.last().ID, t.ended)
 			if e.Ordered() {
 				e.Bad(detail)
 				return
@@ -195,10 +188,10 @@ var progressKnownToken = &judge.Check{
 				e.OK()
 				return
 			}
-			if !e.FromStart() || !e.Whole() || !onlyClient(e) {
+			if !e.FromStart() || !e.Whole() || !e.AsOneClient() {
 				return
 			}
-			detail := fmt.Sprintf("progress for token %s, which no request carried", shown(id))
+			detail := fmt.Sprintf("progress for token %s, which no request carried", quoteJSON(id.Text()))
 			if e.Ordered() && e.Transport != capture.HTTP {
 				e.Bad(detail)
 				return

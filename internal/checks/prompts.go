@@ -66,7 +66,7 @@ func judgeEmbedded(e *judge.Event, r jsontree.Node) {
 	if uri, ok := r.Get("uri").StrBytes(); !ok {
 		bad("embedded resource without a URI")
 	} else if !hasScheme(uri) {
-		bad(fmt.Sprintf("URI \"%s\" of an embedded resource has no scheme as RFC 3986 wants it", clip(string(uri))))
+		bad(fmt.Sprintf("URI %s of an embedded resource has no scheme as RFC 3986 wants it", quote(uri)))
 	}
 	if r.Get("mimeType").Kind() != jsontree.String {
 		bad("embedded resource without a mimeType")
@@ -145,7 +145,7 @@ var promptsArgumentsValidated = &judge.Check{
 			case missing == nil:
 				e.OK()
 			default:
-				e.Bad(fmt.Sprintf("prompt \"%s\" was served without its required arguments: \"%s\"", clip(e.Request.Target), strings.Join(missing, ", ")))
+				e.Badf("prompt %s was served without its required arguments: %s", quote(e.Request.Target), quote(strings.Join(missing, ", ")))
 			}
 		}},
 	},
@@ -170,9 +170,7 @@ func learnRequired(e *judge.Event) {
 			delete(s.of, h)
 			continue
 		}
-		if len(s.of) >= maxPrompts {
-			clear(s.of)
-		}
+		makeRoom(s.of, maxPrompts)
 		s.of[h] = n
 	}
 }

@@ -2,7 +2,6 @@ package checks
 
 import (
 	"bytes"
-	"fmt"
 
 	"mcpsnoop/internal/jsontree"
 	"mcpsnoop/internal/judge"
@@ -39,7 +38,7 @@ var resourcesURISchemeRFC3986 = &judge.Check{
 		{Kind: judge.Result, From: judge.Server, Methods: []string{"prompts/get"}, Do: func(e *judge.Event) {
 			eachPromptContent(e, func(block jsontree.Node) { judgeSchemeOf(e, block) })
 		}},
-		{Kind: judge.Notification, From: judge.Server, Methods: []string{"notifications/resources/updated"}, Do: func(e *judge.Event) {
+		{Kind: judge.Notification, From: judge.Server, Methods: []string{methodUpdated}, Do: func(e *judge.Event) {
 			judgeScheme(e, e.Msg.Params.Get("uri"), "updated resource")
 		}},
 	},
@@ -68,7 +67,7 @@ func judgeScheme(e *judge.Event, uri jsontree.Node, what string) {
 	case hasScheme(text):
 		e.OK()
 	default:
-		e.Bad(fmt.Sprintf("URI \"%s\" of %s has no scheme as RFC 3986 wants it", clip(string(text)), what))
+		e.Badf("URI %s of %s has no scheme as RFC 3986 wants it", quote(text), what)
 	}
 }
 
@@ -83,7 +82,7 @@ func judgeTemplate(e *judge.Event, template jsontree.Node) {
 		e.OK()
 	case expression && (len(literal) == 0 || schemeChars(literal)): // the scheme is for whoever fills it in
 	default:
-		e.Bad(fmt.Sprintf("URI template \"%s\" has no scheme as RFC 3986 wants it", clip(string(text))))
+		e.Badf("URI template %s has no scheme as RFC 3986 wants it", quote(text))
 	}
 }
 
@@ -117,7 +116,7 @@ func judgeBlob(e *judge.Event, contents jsontree.Node) {
 	}
 	if fault := base64Fault(blob); fault != "" {
 		uri, _ := contents.Get("uri").Str()
-		e.Bad(fmt.Sprintf("blob of \"%s\" %s", clip(uri), fault))
+		e.Badf("blob of %s %s", quote(uri), fault)
 		return
 	}
 	e.OK()
@@ -169,7 +168,7 @@ var resourcesReadContentsNonEmpty = &judge.Check{
 				m.add(uri)
 			})
 		}},
-		{Kind: judge.Notification, From: judge.Server, Methods: []string{"notifications/resources/updated"}, Do: func(e *judge.Event) {
+		{Kind: judge.Notification, From: judge.Server, Methods: []string{methodUpdated}, Do: func(e *judge.Event) {
 			judge.State[*mentions](e).add(e.Msg.Params.Get("uri"))
 		}},
 		{Kind: judge.Request, From: judge.Client, Methods: []string{"resources/read"}, Do: func(e *judge.Event) {
@@ -189,11 +188,11 @@ var resourcesReadContentsNonEmpty = &judge.Check{
 			case filled:
 				e.OK()
 			case absent:
-				e.Bad(fmt.Sprintf("empty contents for \"%s\", which is in none of the server's lists", clip(e.Request.Target)))
+				e.Badf("empty contents for %s, which is in none of the server's lists", quote(e.Request.Target))
 			case e.Pinned():
-				e.Bad(fmt.Sprintf("empty contents for \"%s\"", clip(e.Request.Target)))
+				e.Badf("empty contents for %s", quote(e.Request.Target))
 			default:
-				e.Note(fmt.Sprintf("empty contents for \"%s\": it is there and empty, or the server should have said that it is not", clip(e.Request.Target)))
+				e.Notef("empty contents for %s: it is there and empty, or the server should have said that it is not", quote(e.Request.Target))
 			}
 		}},
 	},

@@ -13,7 +13,7 @@ import (
 const (
 	maxRounds = 256 // the oldest go first; from then on only an echoed state finds one
 	maxAsked  = 64  // keys of a round; of one with more, answers are not compared
-	maxKey    = 128 // bytes of a key, for details
+	maxMethod = 128 // bytes of a method, longer than any that is known
 )
 
 // round is a result that asked for input.
@@ -28,7 +28,7 @@ type round struct {
 
 // asked is one thing that was asked for.
 type asked struct {
-	key    string // cut, for details
+	key    string // quoted, for details
 	hash   uint64
 	method string
 }
@@ -84,7 +84,7 @@ func (t *rounds) add(e *judge.Event) {
 			break
 		}
 		method, _ := value.Get("method").Str()
-		r.asked = append(r.asked, asked{clipped(key.String(), maxKey), judge.Hash(key.Bytes()), clipped(method, maxKey)})
+		r.asked = append(r.asked, asked{quote(key.Bytes()), judge.Hash(key.Bytes()), method[:min(len(method), maxMethod)]})
 	}
 	if len(t.list) == maxRounds {
 		t.list, t.lost = slices.Delete(t.list, 0, 1), true
@@ -113,7 +113,7 @@ func (t *rounds) pair(e *judge.Event) *retry {
 		return nil
 	}
 	r := &retry{state: state, none: len(t.list) == 0 && !t.lost}
-	if !e.Pinned() && !e.OneClient() {
+	if !e.AsOneClient() {
 		return nil
 	}
 	if r.state != 0 {
@@ -209,9 +209,6 @@ func has(responses jsontree.Node, hash uint64) bool {
 	}
 	return false
 }
-
-// clipped cuts text to so many bytes.
-func clipped(text string, most int) string { return text[:min(len(text), most)] }
 
 // asksInput reports whether a request may be answered by asking for input.
 func asksInput(method string) bool {

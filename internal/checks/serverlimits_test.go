@@ -108,7 +108,7 @@ func TestForgetting(t *testing.T) {
 				t.Fatal(err)
 			}
 			j, _ := judged(t, openLog(t, path), judge.Options{})
-			_, found := j.Outcome(0, test.check, test.rev)
+			_, found := j.Tally(0, test.check, test.rev)
 			told := len(found)
 			if test.check == toolsNameUnique {
 				for _, note := range j.End(0).Notes {

@@ -33,12 +33,6 @@ var flagged = map[string]int{
 	"notifications/tools/list_changed": 0, "notifications/prompts/list_changed": 1, "notifications/resources/list_changed": 2,
 }
 
-const (
-	updated      = "notifications/resources/updated"
-	cancelled    = "notifications/cancelled"
-	acknowledged = "notifications/subscriptions/acknowledged"
-)
-
 // add reads a filter. What is there already stays.
 func (f *filter) add(n jsontree.Node) {
 	if n.Kind() != jsontree.Object {
@@ -91,11 +85,11 @@ var subscriptionTracker = &judge.Tracker{
 		{Kind: judge.Request, From: judge.Client, Methods: []string{"subscriptions/listen"}, Do: listens},
 		{Kind: judge.Notification | judge.Answer, From: judge.Server, Do: func(e *judge.Event) {
 			s := subscriptionOf(e, judge.State[*subscriptions](e))
-			if s == nil || e.Method == cancelled {
+			if s == nil || e.Method == methodCancelled {
 				return
 			}
 			s.begun = true
-			if e.Method == acknowledged {
+			if e.Method == methodAcknowledged {
 				s.granted.add(e.Msg.Params.Get("notifications"))
 			}
 		}},
@@ -115,9 +109,7 @@ func listens(e *judge.Event) {
 		}
 	}
 	s.asked.add(e.Msg.Params.Get("notifications"))
-	if len(t.byID) >= maxSubscriptions {
-		clear(t.byID)
-	}
+	makeRoom(t.byID, maxSubscriptions)
 	t.byID[key] = s
 	subscriptionSlot.Put(e.Request, s)
 }
@@ -146,7 +138,7 @@ func subscriptionOf(e *judge.Event, t *subscriptions) *subscription {
 		return nil
 	}
 	tag := e.Meta().Get(mcp.MetaSubscriptionID)
-	if !tag.Exists() || e.Transport == capture.HTTP && !e.Pinned() && !e.OneClient() {
+	if !tag.Exists() || e.Transport == capture.HTTP && !e.AsOneClient() {
 		return nil
 	}
 	key := judge.IDKey(judge.Client, tag.Text())

@@ -1,7 +1,6 @@
 package checks
 
 import (
-	"fmt"
 	"strings"
 
 	"mcpsnoop/internal/capture"
@@ -19,7 +18,7 @@ func onSubscription(kind judge.Kind, methods []string, do func(*judge.Event, *su
 }
 
 // delivered are the notifications that filters are about.
-var delivered = []string{"notifications/tools/list_changed", "notifications/prompts/list_changed", "notifications/resources/list_changed", updated}
+var delivered = []string{"notifications/tools/list_changed", "notifications/prompts/list_changed", "notifications/resources/list_changed", methodUpdated}
 
 var subscriptionsOnlyRequestedNotifications = &judge.Check{
 	ID:       "subscriptions.only-requested-notifications",
@@ -28,7 +27,7 @@ var subscriptionsOnlyRequestedNotifications = &judge.Check{
 	Fix:      "Send on a subscription only the kinds of notification its filter asked for; progress and log messages go with the request they belong to.",
 	Convicts: "on a subscription: a list_changed whose flag is not true in the filter, an update while no resource was asked for, progress or a log message; on stdio: any of the first two while nobody ever listened",
 	Exempts:  "the acknowledgement, notifications/cancelled that ends the subscription, notifications of extensions. An update of a URI that is not listed may be part of one that is: a note, unless it is under it anyway",
-	On: append(onSubscription(judge.Notification, append([]string{"notifications/progress", "notifications/message"}, delivered...), requested),
+	On: append(onSubscription(judge.Notification, append([]string{methodProgress, "notifications/message"}, delivered...), requested),
 		judge.On{Kind: judge.Notification, From: judge.Server, Methods: delivered, Do: unasked}),
 }
 
@@ -39,15 +38,15 @@ func requested(e *judge.Event, s *subscription) {
 	case isFlag && s.asked.flags[flag]:
 		e.OK()
 	case isFlag:
-		e.Bad(fmt.Sprintf("%s on subscription %s, whose filter does not ask for it", e.Method, s.request.ID))
-	case e.Method != updated:
-		e.Bad(fmt.Sprintf("%s on subscription %s, which is for changes only", e.Method, s.request.ID))
+		e.Badf("%s on subscription %s, whose filter does not ask for it", e.Method, s.request.ID)
+	case e.Method != methodUpdated:
+		e.Badf("%s on subscription %s, which is for changes only", e.Method, s.request.ID)
 	case len(s.asked.uris) == 0 && !s.asked.more:
-		e.Bad(fmt.Sprintf("%s on subscription %s, whose filter asks for no resource", e.Method, s.request.ID))
+		e.Badf("%s on subscription %s, whose filter asks for no resource", e.Method, s.request.ID)
 	case s.asked.names(uri) || s.asked.under(uri):
 		e.OK()
 	default:
-		e.Note(fmt.Sprintf("update of %s on subscription %s, which does not list it", quoted(uri), s.request.ID))
+		e.Notef("update of %s on subscription %s, which does not list it", quote(uri), s.request.ID)
 	}
 }
 
@@ -57,7 +56,7 @@ func unasked(e *judge.Event) {
 		return
 	}
 	if t := judge.Of[*subscriptions](e, subscriptionTracker); !t.any {
-		e.Bad(fmt.Sprintf("%s, and no subscription was ever asked for", e.Method))
+		e.Badf("%s, and no subscription was ever asked for", e.Method)
 	}
 }
 
@@ -81,15 +80,15 @@ var subscriptionsAcknowledgmentFirst = &judge.Check{
 	Exempts:  "an error in answer to the request, notifications/cancelled, results that do not say which subscription they end, subscriptions that share an id",
 	On: onSubscription(judge.Notification|judge.Result, nil, func(e *judge.Event, s *subscription) {
 		switch {
-		case s.begun || e.Method == cancelled:
+		case s.begun || e.Method == methodCancelled:
 		case e.Kind == judge.Result:
 			if e.Meta().Get(mcp.MetaSubscriptionID).Exists() {
-				e.Bad(fmt.Sprintf("subscription %s ends and was never acknowledged", s.request.ID))
+				e.Badf("subscription %s ends and was never acknowledged", s.request.ID)
 			}
-		case e.Method == acknowledged:
+		case e.Method == methodAcknowledged:
 			e.OK()
 		default:
-			e.Bad(fmt.Sprintf("%s comes first on subscription %s, before it is acknowledged", quoted(e.Method), s.request.ID))
+			e.Badf("%s comes first on subscription %s, before it is acknowledged", quote(e.Method), s.request.ID)
 		}
 	}),
 }
@@ -103,7 +102,7 @@ var subscriptionsGracefulCloseResultEmpty = &judge.Check{
 	On: []judge.On{{Kind: judge.Result, From: judge.Server, Methods: []string{"subscriptions/listen"}, Do: func(e *judge.Event) {
 		for name := range e.Msg.Result.Members() {
 			if !name.Is("resultType") && !name.Is("_meta") {
-				e.Bad(fmt.Sprintf("the result that ends subscription %s holds %s", e.Request.ID, quoted(name.String())))
+				e.Badf("the result that ends subscription %s holds %s", e.Request.ID, quote(name.String()))
 				return
 			}
 		}
@@ -118,7 +117,7 @@ var subscriptionsAcknowledgedSubset = &judge.Check{
 	Fix:      "Acknowledge those parts of the filter that are supported, and nothing else.",
 	Convicts: "an acknowledgement that grants a kind of notification or a URI that the filter did not ask for",
 	Exempts:  "members of extensions, filters with more than 256 URIs",
-	On: onSubscription(judge.Notification, []string{acknowledged}, func(e *judge.Event, s *subscription) {
+	On: onSubscription(judge.Notification, []string{methodAcknowledged}, func(e *judge.Event, s *subscription) {
 		var granted filter
 		granted.add(e.Msg.Params.Get("notifications"))
 		if !granted.known {
@@ -126,13 +125,13 @@ var subscriptionsAcknowledgedSubset = &judge.Check{
 		}
 		for i, on := range granted.flags {
 			if on && !s.asked.flags[i] {
-				e.Bad(fmt.Sprintf("subscription %s is acknowledged with %s, which was not asked for", s.request.ID, filterFlags[i]))
+				e.Badf("subscription %s is acknowledged with %s, which was not asked for", s.request.ID, filterFlags[i])
 				return
 			}
 		}
 		for _, uri := range granted.uris {
 			if !s.asked.names(uri) {
-				e.Bad(fmt.Sprintf("subscription %s is acknowledged with %s, which was not asked for", s.request.ID, quoted(uri)))
+				e.Badf("subscription %s is acknowledged with %s, which was not asked for", s.request.ID, quote(uri))
 				return
 			}
 		}
@@ -160,7 +159,7 @@ var subscriptionsDeliveredAcknowledged = &judge.Check{
 		case granted:
 			e.OK()
 		case asked:
-			e.Bad(fmt.Sprintf("%s on subscription %s, whose acknowledgement left it out", e.Method, s.request.ID))
+			e.Badf("%s on subscription %s, whose acknowledgement left it out", e.Method, s.request.ID)
 		}
 	}),
 }
@@ -175,9 +174,9 @@ var subscriptionsResultTagged = &judge.Check{
 		tag := e.Msg.Result.Path("_meta", mcp.MetaSubscriptionID)
 		switch {
 		case !tag.Exists():
-			e.Bad(fmt.Sprintf("the result that ends subscription %s does not say so in _meta", e.Request.ID))
+			e.Badf("the result that ends subscription %s does not say so in _meta", e.Request.ID)
 		case judge.IDKey(judge.Client, tag.Text()) != e.Request.Key():
-			e.Bad(fmt.Sprintf("the result that ends subscription %s names %s", e.Request.ID, quoted(string(tag.Text()))))
+			e.Badf("the result that ends subscription %s names %s", e.Request.ID, quoteJSON(tag.Text()))
 		default:
 			e.OK()
 		}
@@ -198,7 +197,7 @@ var subscriptionsStreamOverHTTP = &judge.Check{
 		kind, _, _ := strings.Cut(e.Reply.Header["content-type"], ";")
 		switch strings.ToLower(strings.TrimSpace(kind)) {
 		case "application/json":
-			e.Bad(fmt.Sprintf("subscription %s is answered with a body of JSON instead of a stream", e.Request.ID))
+			e.Badf("subscription %s is answered with a body of JSON instead of a stream", e.Request.ID)
 		case "text/event-stream":
 			e.OK()
 		}

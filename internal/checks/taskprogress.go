@@ -1,8 +1,6 @@
 package checks
 
 import (
-	"fmt"
-
 	"mcpsnoop/internal/capture"
 	"mcpsnoop/internal/jsontree"
 	"mcpsnoop/internal/judge"
@@ -57,7 +55,7 @@ func taskStatus(e *judge.Event, n jsontree.Node) {
 
 // onTaskProgress binds a function to progress that says which task it is about.
 func onTaskProgress(do func(e *judge.Event, id string, one *runningTask)) []judge.On {
-	return []judge.On{{Kind: judge.Notification, Methods: []string{"notifications/progress"}, Do: func(e *judge.Event) {
+	return []judge.On{{Kind: judge.Notification, Methods: []string{methodProgress}, Do: func(e *judge.Event) {
 		id, _ := e.Meta().Path(mcp.MetaRelatedTask, "taskId").Str()
 		if one := judge.Of[runningTasks](e, taskTracker)[judge.Hash([]byte(id))]; one != nil {
 			do(e, id, one)
@@ -79,7 +77,7 @@ var progressTaskToken = &judge.Check{
 		case one.token == judge.IDKey(e.From^judge.Both, token.Text()):
 			e.OK()
 		default:
-			e.Bad(fmt.Sprintf("progress of task %s has the token %s, not that of its request", quoted(id), shown(token)))
+			e.Badf("progress of task %s has the token %s, not that of its request", quote(id), quoteJSON(token.Text()))
 		}
 	}),
 }
@@ -96,7 +94,7 @@ var progressTaskOver = &judge.Check{
 		case !one.over:
 			e.OK()
 		case e.Transport != capture.HTTP || e.At.Sub(one.overAt) > taskTime:
-			e.Bad(fmt.Sprintf("progress of task %s, which is over", quoted(id)))
+			e.Badf("progress of task %s, which is over", quote(id))
 		}
 	}),
 }

@@ -175,7 +175,7 @@ var tokenTracker = &judge.Tracker{
 				t.task = t.task || isTaskResult(e.Msg.Result)
 			}
 		}},
-		{Kind: judge.Notification, Methods: []string{"notifications/progress"}, Do: func(e *judge.Event) {
+		{Kind: judge.Notification, Methods: []string{methodProgress}, Do: func(e *judge.Event) {
 			id := e.Msg.Params.Get("progressToken")
 			if t := judge.State[*tokens](e).byKey[judge.IDKey(e.From^judge.Both, id.Text())]; t != nil && isToken(id) {
 				t.progressed(e, e.Msg.Params.Get("progress"))
@@ -226,9 +226,7 @@ func (s *tokens) sweep() {
 			delete(s.byKey, key)
 		}
 	}
-	if len(s.byKey) >= maxTokens {
-		clear(s.byKey)
-	}
+	makeRoom(s.byKey, maxTokens)
 }
 
 func (t *token) progressed(e *judge.Event, value jsontree.Node) {

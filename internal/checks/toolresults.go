@@ -2,7 +2,6 @@ package checks
 
 import (
 	"bytes"
-	"fmt"
 	"math"
 	"sync"
 
@@ -47,19 +46,19 @@ var toolsStructuredContentText = &judge.Check{
 		if !value.Exists() {
 			return
 		}
-		any, same := false, false
+		hasText, same := false, false
 		anyText := value.Kind() == jsontree.Null || isTrue(e.Msg.Result.Get("isError"))
 		var want lazyHash
 		for block := range e.Msg.Result.Get("content").Elements() {
 			if typed(block, "text") {
-				any = true
+				hasText = true
 				if same = anyText || want.same(value, block.Get("text")); same {
 					break
 				}
 			}
 		}
 		switch {
-		case !any:
+		case !hasText:
 			e.Bad("structuredContent without a text block")
 		case !same:
 			e.Bad("structuredContent without a text block that holds the same JSON")
@@ -202,9 +201,9 @@ var toolsOutputSchemaStructuredResult = &judge.Check{
 			}
 			switch value := e.Msg.Result.Get("structuredContent"); {
 			case !value.Exists():
-				e.Bad(fmt.Sprintf("tool \"%s\" has an output schema, and its result has no structuredContent", clip(e.Request.Target)))
+				e.Badf("tool %s has an output schema, and its result has no structuredContent", quote(e.Request.Target))
 			case value.Kind() != jsontree.Object && mcp.HasHandshake(e.Revision):
-				e.Bad(fmt.Sprintf("tool \"%s\" has an output schema, and its structuredContent is no object", clip(e.Request.Target)))
+				e.Badf("tool %s has an output schema, and its structuredContent is no object", quote(e.Request.Target))
 			default:
 				e.OK()
 			}
@@ -224,9 +223,7 @@ func learnOutputs(e *judge.Event) {
 			delete(s.asked, h)
 			continue
 		}
-		if len(s.asked) >= maxOutputs {
-			clear(s.asked)
-		}
+		makeRoom(s.asked, maxOutputs)
 		s.asked[h] = e.Request.Seq
 	}
 }

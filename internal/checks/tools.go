@@ -1,7 +1,6 @@
 package checks
 
 import (
-	"fmt"
 	"strings"
 	"unicode/utf8"
 
@@ -19,7 +18,7 @@ var toolsNameCharset = &judge.Check{
 	On: []judge.On{{Kind: judge.Result, From: judge.Server, Methods: []string{"tools/list"}, Do: func(e *judge.Event) {
 		eachTool(e, func(name string) {
 			if odd := strings.Map(inToolName, name); odd != "" {
-				e.Bad(fmt.Sprintf("tool name \"%s\" contains characters outside A-Z, a-z, 0-9, underscore, hyphen, and dot: \"%s\"", clip(name), clip(odd)))
+				e.Badf("tool name %s contains characters outside A-Z, a-z, 0-9, underscore, hyphen, and dot: %s", quote(name), quote(odd))
 				return
 			}
 			e.OK()
@@ -44,8 +43,8 @@ var toolsNameLength = &judge.Check{
 	Convicts: "a tool of a tools/list result whose name is empty or has more than 128 characters",
 	On: []judge.On{{Kind: judge.Result, From: judge.Server, Methods: []string{"tools/list"}, Do: func(e *judge.Event) {
 		eachTool(e, func(name string) {
-			if n := utf8.RuneCountInString(name); n == 0 || n > mostToolName {
-				e.Bad(fmt.Sprintf("tool name \"%s\" has %d characters, not 1 to %d", clip(name), n, mostToolName))
+			if n := utf8.RuneCountInString(name); n == 0 || n > maxToolName {
+				e.Badf("tool name %s has %d characters, not 1 to %d", quote(name), n, maxToolName)
 				return
 			}
 			e.OK()
@@ -53,8 +52,8 @@ var toolsNameLength = &judge.Check{
 	}}},
 }
 
-// mostToolName is how many characters the name of a tool may have.
-const mostToolName = 128
+// maxToolName is how many characters the name of a tool may have.
+const maxToolName = 128
 
 var toolsNameUnique = &judge.Check{
 	ID:       "tools.name-unique",
@@ -69,13 +68,13 @@ var toolsNameUnique = &judge.Check{
 		eachTool(e, func(name string) {
 			h := judge.Hash([]byte(name))
 			if _, twice := seen[h]; twice {
-				e.Bad(fmt.Sprintf("tool name \"%s\" stands twice in one list", clip(name)))
+				e.Badf("tool name %s stands twice in one list", quote(name))
 				return
 			}
 			seen[h] = struct{}{}
 			e.OK()
 			if p.ok && p.known && p.chain.names != nil && p.chain.names[h] < p.index {
-				e.Note(fmt.Sprintf("tool name \"%s\" stood on an earlier page of this list already", clip(name)))
+				e.Notef("tool name %s stood on an earlier page of this list already", quote(name))
 			}
 		})
 	}}},
@@ -95,7 +94,7 @@ var toolsInputSchemaObject = &judge.Check{
 			}
 			if fault := inputSchemaFault(tool.Get("inputSchema")); fault != "" {
 				name, _ := tool.Get("name").Str()
-				e.Bad(fmt.Sprintf("inputSchema of tool \"%s\" %s", clip(name), fault))
+				e.Badf("inputSchema of tool %s %s", quote(name), fault)
 				continue
 			}
 			e.OK()
@@ -108,7 +107,7 @@ func inputSchemaFault(schema jsontree.Node) string {
 		return "is missing"
 	}
 	if schema.Kind() != jsontree.Object {
-		return "is no object but " + clip(string(schema.Text()))
+		return "is no object but " + quoteJSON(schema.Text())
 	}
 	kind := schema.Get("type")
 	if text, _ := kind.StrBytes(); string(text) == "object" {
@@ -117,7 +116,7 @@ func inputSchemaFault(schema jsontree.Node) string {
 	if !kind.Exists() {
 		return "has no type"
 	}
-	return "is of type " + clip(string(kind.Text())) + ", not \"object\""
+	return "is of type " + quoteJSON(kind.Text()) + ", not \"object\""
 }
 
 // order is how a page of tools was ordered when it was seen last.
@@ -141,13 +140,11 @@ var toolsDeterministicOrder = &judge.Check{
 	On: []judge.On{{Kind: judge.Result, From: judge.Server, Methods: []string{"tools/list"}, Do: func(e *judge.Event) {
 		l := listsOf(e)
 		p, last := &l.page, judge.State[map[uint64]order](e)
-		if !p.ok || !e.OneClient() && !e.Pinned() {
+		if !p.ok || !e.AsOneClient() {
 			return
 		}
 		before, seen := last[p.key]
-		if len(last) >= maxPositions {
-			clear(last)
-		}
+		makeRoom(last, maxPositions)
 		last[p.key] = order{p.names, p.more, e.Request.Seq}
 		single := !p.continues && !p.more
 		switch {
@@ -166,7 +163,7 @@ func sameNames(a, b digest) bool { return a.n > 0 && a.n == b.n && a.set == b.se
 
 func judgeOrder(e *judge.Event, before, now digest) {
 	if before.ordered != now.ordered {
-		e.Bad(fmt.Sprintf("the same %d tools as in the list before, in another order", now.n))
+		e.Badf("the same %d tools as in the list before, in another order", now.n)
 		return
 	}
 	e.OK()

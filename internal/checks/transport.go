@@ -7,18 +7,14 @@ import (
 
 	"mcpsnoop/internal/capture"
 	"mcpsnoop/internal/judge"
+	"mcpsnoop/internal/mcp"
 	"mcpsnoop/internal/session"
 )
 
-// transportTrackers keep what checks of transports share.
-var transportTrackers = []*judge.Tracker{wire}
-
-// Headers that checks read.
+// Headers that checks read, beside those of package mcp.
 const (
 	headAccept      = "accept"
 	headContentType = "content-type"
-	headSession     = "mcp-session-id"
-	headVersion     = "mcp-protocol-version"
 	headLastEvent   = "last-event-id"
 )
 
@@ -103,8 +99,8 @@ func wireHead(e *judge.Event) {
 			w.request = p
 		}
 	case "":
-		_, session := p.Head(headSession)
-		_, version := p.Head(headVersion)
+		_, session := p.Head(mcp.SessionHeader)
+		_, version := p.Head(mcp.VersionHeader)
 		if session || version || e.Facts.Phase == judge.Initialized { // no initialize
 			w.request, w.early = p, p.Seq
 		}
@@ -178,9 +174,9 @@ func (w *wireState) learn(p *judge.Post) {
 // endpoint reports whether a request without body is one of MCP for certain: it shows it, and
 // goes where messages are posted, and not to a document about authorization.
 func (w *wireState) endpoint(p *judge.Post) bool {
-	_, session := p.Head(headSession)
+	_, session := p.Head(mcp.SessionHeader)
 	_, resumes := p.Head(headLastEvent)
-	_, version := p.Head(headVersion)
+	_, version := p.Head(mcp.VersionHeader)
 	switch {
 	case strings.Contains(p.Path, "/.well-known/"):
 		return false
@@ -202,7 +198,7 @@ func wireStatus(e *judge.Event) {
 	w := judge.State[*wireState](e)
 	w.sparse(e)
 	here := moment{e.Seq, e.At}
-	if id, ok := e.Reply.Header[headSession]; ok {
+	if id, ok := e.Reply.Header[mcp.SessionHeader]; ok {
 		w.kind = wireStreamable
 		if w.session(id) == nil {
 			if len(w.sessions) >= maxSessions {
@@ -215,7 +211,7 @@ func wireStatus(e *judge.Event) {
 	if p == nil {
 		return
 	}
-	id, named := p.Head(headSession)
+	id, named := p.Head(mcp.SessionHeader)
 	if named {
 		gone := e.Reply.Status == 404 && p.Verb == "POST"
 		if s := w.session(id); s != nil && s.gone.seq == 0 && (gone || p.Verb == "DELETE" && success(e.Reply.Status)) {
@@ -277,10 +273,3 @@ func after(e *judge.Event, p *judge.Post, m moment, knows bool) bool {
 // unorderedGap is how far apart frames of different connections must be for their order to
 // count where the log was numbered as they went on.
 const unorderedGap = time.Second
-
-// makeRoom forgets all of a map that has as many entries as it may have.
-func makeRoom[K comparable, V any](m map[K]V, most int) {
-	if len(m) >= most {
-		clear(m)
-	}
-}

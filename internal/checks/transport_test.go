@@ -23,7 +23,7 @@ func outcomeOf(t *testing.T, check *judge.Check, rev mcp.Revision, lines ...stri
 		t.Fatal(err)
 	}
 	j, _ := judged(t, openLog(t, path), judge.Options{Revision: rev})
-	n, list := j.Outcome(0, check, rev)
+	n, list := j.Tally(0, check, rev)
 	return n, len(list)
 }
 

@@ -1,18 +1,12 @@
 package checks
 
 import (
-	"fmt"
 	"time"
 
 	"mcpsnoop/internal/capture"
 	"mcpsnoop/internal/jsontree"
 	"mcpsnoop/internal/judge"
 	"mcpsnoop/internal/session"
-)
-
-const (
-	methodCancelled = "notifications/cancelled"
-	methodProgress  = "notifications/progress"
 )
 
 // tokenOf is the progress token of a request, hashed.
@@ -127,7 +121,7 @@ func cancelAnswered(e *judge.Event) {
 		e.Note(what + " for a request that was cancelled; it may have been on its way")
 		return
 	}
-	e.Bad(fmt.Sprintf("%s for a request %s after it was cancelled", what, late.Round(100*time.Millisecond)))
+	e.Badf("%s for a request %s after it was cancelled", what, late.Round(100*time.Millisecond))
 }
 
 var transportNoMessagesAfterCancellation = &judge.Check{

@@ -1,7 +1,6 @@
 package checks
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -42,10 +41,10 @@ func judgeAccept(e *judge.Event, p *judge.Post, types ...string) {
 	for _, want := range types {
 		switch accepts(value, want) {
 		case acceptsNot:
-			e.BadAt(p.Seq, fmt.Sprintf("Accept \"%s\" does not list %s", cutText([]byte(value), shownText), want))
+			e.BadAtf(p.Seq, "Accept %s does not list %s", quote(value), want)
 			return
 		case acceptsAny:
-			e.Note(fmt.Sprintf("Accept \"%s\" covers %s by a wildcard only, and the types are to be listed", cutText([]byte(value), shownText), want))
+			e.Notef("Accept %s covers %s by a wildcard only, and the types are to be listed", quote(value), want)
 			return
 		}
 	}
@@ -150,11 +149,11 @@ var transportSuccessContentType = &judge.Check{
 			e.OK()
 		case !get && !asked, r.Status == 202 && e.Facts.SessionID == "" && e.Frame.Flags&capture.Sparse == 0: // it may be HTTP+SSE after all
 		case !sent:
-			e.Bad(fmt.Sprintf("status %d with no Content-Type", r.Status))
+			e.Badf("status %d with no Content-Type", r.Status)
 		case get:
-			e.Bad(fmt.Sprintf("a GET is answered as \"%s\", not as %s", cutText([]byte(value), shownText), mimeStream))
+			e.Badf("a GET is answered as %s, not as %s", quote(value), mimeStream)
 		default:
-			e.Bad(fmt.Sprintf("a request is answered as \"%s\", neither %s nor %s", cutText([]byte(value), shownText), mimeJSON, mimeStream))
+			e.Badf("a request is answered as %s, neither %s nor %s", quote(value), mimeJSON, mimeStream)
 		}
 	}}},
 }
@@ -176,7 +175,7 @@ var transportAccelBufferingHeader = &judge.Check{
 		case e.Pinned() && !sent:
 			e.Bad("an event stream without X-Accel-Buffering")
 		case e.Pinned():
-			e.Bad(fmt.Sprintf("an event stream with X-Accel-Buffering \"%s\" instead of no", cutText([]byte(value), shownText)))
+			e.Badf("an event stream with X-Accel-Buffering %s instead of no", quote(value))
 		case !*judge.State[*bool](e): // once is enough
 			*judge.State[*bool](e) = true
 			e.Note("an event stream without X-Accel-Buffering: no, unless something between took it away")

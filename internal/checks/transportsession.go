@@ -1,8 +1,6 @@
 package checks
 
 import (
-	"fmt"
-
 	"mcpsnoop/internal/capture"
 	"mcpsnoop/internal/judge"
 	"mcpsnoop/internal/mcp"
@@ -15,13 +13,13 @@ var transportSessionIDVisibleAscii = &judge.Check{
 	Fix:      "Make session ids of visible ASCII, such as a UUID or hexadecimal digits.",
 	Convicts: "an Mcp-Session-Id of the server with a character outside 0x21 to 0x7E",
 	On: []judge.On{{Kind: judge.Status, From: judge.Server, Do: func(e *judge.Event) {
-		id, ok := e.Reply.Header[headSession]
+		id, ok := e.Reply.Header[mcp.SessionHeader]
 		if !ok {
 			return
 		}
 		for i := range len(id) {
 			if id[i] < 0x21 || id[i] > 0x7e {
-				e.Bad(fmt.Sprintf("byte 0x%02X at place %d of the Mcp-Session-Id is no visible ASCII", id[i], i+1))
+				e.Badf("byte 0x%02X at place %d of the Mcp-Session-Id is no visible ASCII", id[i], i+1)
 				return
 			}
 		}
@@ -42,7 +40,7 @@ var transportSessionIDEchoed = &judge.Check{
 		if p == nil || len(w.sessions) == 0 || w.overflow || !e.OneClient() {
 			return
 		}
-		id, sent := p.Head(headSession)
+		id, sent := p.Head(mcp.SessionHeader)
 		known := w.session(id)
 		switch {
 		case !after(e, p, w.sessions[0].first, known != nil):
@@ -69,10 +67,10 @@ var transportProtocolVersionHeader = &judge.Check{
 		if p == nil {
 			return
 		}
-		if _, sent := p.Head(headVersion); sent {
+		if _, sent := p.Head(mcp.VersionHeader); sent {
 			e.OK()
 		} else if p.Complete {
-			e.BadAt(p.Seq, fmt.Sprintf("no MCP-Protocol-Version, after \"%s\" was negotiated", cutText([]byte(e.Facts.Version), shownText)))
+			e.BadAtf(p.Seq, "no MCP-Protocol-Version, after %s was negotiated", quote(e.Facts.Version))
 		}
 	}}},
 }
@@ -89,13 +87,13 @@ var transportProtocolVersionNegotiated = &judge.Check{
 		if p == nil {
 			return
 		}
-		value, sent := p.Head(headVersion)
+		value, sent := p.Head(mcp.VersionHeader)
 		switch {
 		case !sent, !e.Pinned() && mcp.PerRequest(mcp.ParseRevision(value)):
 		case value == e.Facts.Version:
 			e.OK()
 		default:
-			e.BadAt(p.Seq, fmt.Sprintf("MCP-Protocol-Version is \"%s\", and \"%s\" was negotiated", cutText([]byte(value), shownText), cutText([]byte(e.Facts.Version), shownText)))
+			e.BadAtf(p.Seq, "MCP-Protocol-Version is %s, and %s was negotiated", quote(value), quote(e.Facts.Version))
 		}
 	}}},
 }
@@ -108,7 +106,7 @@ func negotiatedRequest(e *judge.Event) *judge.Post {
 	if p == nil || w.kind != wireStreamable || e.Facts.Version == "" || w.again || !e.OneClient() {
 		return nil
 	}
-	id, named := p.Head(headSession)
+	id, named := p.Head(mcp.SessionHeader)
 	knows := named && id == e.Facts.SessionID
 	if named && e.Facts.SessionID != "" && !knows && id != capture.Redaction {
 		return nil

@@ -3,12 +3,12 @@ package checks
 import (
 	"bytes"
 	"fmt"
-	"unicode/utf8"
 
 	"mcpsnoop/internal/capture"
 	"mcpsnoop/internal/jsonrpc"
 	"mcpsnoop/internal/jsontree"
 	"mcpsnoop/internal/judge"
+	"mcpsnoop/internal/mcp"
 )
 
 var transportStdioServerOutputValid = &judge.Check{
@@ -43,9 +43,6 @@ func validLine(e *judge.Event) {
 	}
 }
 
-// shownText is how many bytes of a line are quoted.
-const shownText = 60
-
 // malformed says why something is no message.
 func malformed(e *judge.Event) string {
 	text := e.Frame.Payload
@@ -56,31 +53,20 @@ func malformed(e *judge.Event) string {
 		case bytes.IndexByte(text, 0) >= 0:
 			return "no JSON: it holds NUL bytes, as text in UTF-16 does"
 		}
-		return fmt.Sprintf("no JSON-RPC message: \"%s\"", cutText(text, shownText))
+		return fmt.Sprintf("no JSON-RPC message: %s", quote(text))
 	}
 	m := e.Msg
 	switch root := m.Root.Kind(); {
 	case m.Element >= 0, m.Defects.Has(jsonrpc.EmptyBatch), e.Frame.Flags&capture.Batch != 0:
 		return "an array where one message belongs"
 	case root != jsontree.Object:
-		return fmt.Sprintf("no object, and so no message: \"%s\"", cutText(text, shownText))
+		return fmt.Sprintf("no object, and so no message: %s", quoteJSON(text))
 	case m.Root.Get("method").Exists():
 		return "method is no string"
 	case m.Result.Exists():
 		return "both result and error are there"
 	}
 	return "none of method, result and error is there"
-}
-
-// cutText cuts text at a character.
-func cutText(text []byte, most int) string {
-	if len(text) <= most {
-		return string(text)
-	}
-	for most > 0 && !utf8.RuneStart(text[most]) {
-		most--
-	}
-	return string(text[:most]) + "…"
 }
 
 var transportClientNoResponses = &judge.Check{
@@ -95,7 +81,7 @@ var transportClientNoResponses = &judge.Check{
 			return
 		}
 		if e.Kind&judge.Answer != 0 && e.Msg.ID != nil {
-			e.Bad(fmt.Sprintf("the client sends an answer, for id %s; servers of this revision ask nothing", cutText(e.Msg.ID, shownText)))
+			e.Badf("the client sends an answer, for id %s; servers of this revision ask nothing", quoteJSON(e.Msg.ID))
 			return
 		}
 		e.OK()
@@ -106,7 +92,7 @@ var transportClientNoResponses = &judge.Check{
 // certain: it shows it itself over HTTP, or nothing else was ever spoken over stdio.
 func modernAlone(e *judge.Event) bool {
 	if e.Transport == capture.HTTP {
-		return e.Post != nil && e.Post.Header[headVersion] == e.Revision.String()
+		return e.Post != nil && e.Post.Header[mcp.VersionHeader] == e.Revision.String()
 	}
 	return e.FromStart() && e.Facts.Phase == judge.BeforeInitialize
 }
@@ -123,7 +109,7 @@ var transportNoIndependentServerRequests = &judge.Check{
 		case !e.Pinned() && e.Transport == capture.Stdio && !modernAlone(e):
 		case !e.Pinned() && e.Transport == capture.HTTP && (e.Post == nil || len(e.Post.Requests) == 0):
 		case e.Kind == judge.Request && string(e.Msg.ID) != "null":
-			e.Bad(fmt.Sprintf("the server sends a request itself: \"%s\", id %s", e.Method, cutText(e.Msg.ID, shownText)))
+			e.Badf("the server sends a request itself: %s, id %s", quote(e.Method), quoteJSON(e.Msg.ID))
 		default:
 			e.OK()
 		}

@@ -1,10 +1,6 @@
 package checks
 
-import (
-	"fmt"
-
-	"mcpsnoop/internal/judge"
-)
+import "mcpsnoop/internal/judge"
 
 // maxEventIDs is how many ids of events are remembered, a session. Beyond, all are forgotten.
 const maxEventIDs = 1 << 16
@@ -35,7 +31,7 @@ var transportEventIDUnique = &judge.Check{
 		}
 		seen := judge.State[map[uint64]struct{}](e)
 		if _, twice := seen[id]; twice {
-			e.Bad(fmt.Sprintf("event id \"%s\" stands on an earlier event of the session", cutText([]byte(e.Frame.HTTP.SSE.ID), shownText)))
+			e.Badf("event id %s stands on an earlier event of the session", quote(e.Frame.HTTP.SSE.ID))
 			return
 		}
 		makeRoom(seen, maxEventIDs)
@@ -73,7 +69,7 @@ var transportReplayOfOwnStream = &judge.Check{
 			first, known := s.first[id]
 			switch {
 			case resumed && known && first != stream:
-				e.Bad(fmt.Sprintf("event \"%s\" was sent on another stream before", cutText([]byte(e.Frame.HTTP.SSE.ID), shownText)))
+				e.Badf("event %s was sent on another stream before", quote(e.Frame.HTTP.SSE.ID))
 				return
 			case resumed:
 				e.OK()
@@ -135,7 +131,7 @@ var transportStreamOpenUntilAnswer = &judge.Check{
 					continue
 				}
 				if e.Post.Verb != "DELETE" {
-					e.BadAt(c.seq, fmt.Sprintf("the stream of \"%s\", id %s, ends before the answer", c.r.Method, c.r.ID))
+					e.BadAtf(c.seq, "the stream of %s, id %s, ends before the answer", quote(c.r.Method), c.r.ID)
 				}
 			}
 			clear(s.list[len(left):])

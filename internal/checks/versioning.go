@@ -1,9 +1,8 @@
 package checks
 
 import (
-	"fmt"
+	"bytes"
 	"slices"
-	"strings"
 
 	"mcpsnoop/internal/jsontree"
 	"mcpsnoop/internal/judge"
@@ -53,7 +52,7 @@ var versioningRetryUsesSupportedVersion = &judge.Check{
 		{Kind: judge.Request, From: judge.Client, Do: func(e *judge.Event) {
 			r := judge.State[*refusal](e)
 			version := e.Request.Version
-			if !r.told || e.Method != "initialize" && version == "" || !e.OneClient() && !e.Pinned() || !e.Follows(judge.Server, r.at) {
+			if !r.told || e.Method != "initialize" && version == "" || !e.AsOneClient() || !e.Follows(judge.Server, r.at) {
 				return
 			}
 			switch {
@@ -61,7 +60,7 @@ var versioningRetryUsesSupportedVersion = &judge.Check{
 				e.Bad("initialize was sent to a server whose versions all do without it")
 			case version == "":
 			case !slices.Contains(r.versions, judge.Hash([]byte(version))):
-				e.Bad(fmt.Sprintf("request %s declares version \"%s\", which the server does not list as supported", e.Request.ID, version))
+				e.Badf("request %s declares version %s, which the server does not list as supported", e.Request.ID, quote(version))
 			default:
 				e.OK()
 			}
@@ -91,40 +90,22 @@ func judgeExtensions(e *judge.Event, capabilities jsontree.Node) {
 		return
 	}
 	for name := range extensions.Members() {
-		if fault := extensionFault(name.String()); fault != "" {
-			e.Bad(fmt.Sprintf("extension \"%s\" %s", name.String(), fault))
+		if fault := extensionFault(name.Bytes()); fault != "" {
+			e.Badf("extension %s: %s", quote(name.Bytes()), fault)
 			continue
 		}
 		e.OK()
 	}
 }
 
-// extensionFault says what is wrong with the name of an extension, "" if nothing is.
-func extensionFault(name string) string {
-	prefix, rest, ok := strings.Cut(name, "/")
-	if !ok {
-		return "has no prefix"
+// extensionFault says what is wrong with the name of an extension, "" if nothing is: it must be
+// what a key of _meta with a prefix may be.
+func extensionFault(name []byte) string {
+	if bytes.IndexByte(name, '/') < 0 {
+		return "it has no prefix"
 	}
-	for label := range strings.SplitSeq(prefix, ".") {
-		if label == "" || !strings.Contains(asciiLetters, label[:1]) || label[len(label)-1] == '-' || strings.Trim(label, asciiLetters+asciiDigits+"-") != "" {
-			return fmt.Sprintf("has a prefix with the label \"%s\"", label)
-		}
-	}
-	if rest == "" {
-		return ""
-	}
-	ends := string(rest[0]) + string(rest[len(rest)-1])
-	if strings.Trim(ends, asciiLetters+asciiDigits) != "" || strings.Trim(rest, asciiLetters+asciiDigits+"-_.") != "" {
-		return fmt.Sprintf("has the name \"%s\" after its prefix", rest)
-	}
-	return ""
+	return metaKeyFault(name)
 }
-
-// What names are made of.
-const (
-	asciiLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-	asciiDigits  = "0123456789"
-)
 
 var versioningInitializeErrorNamesVersions = &judge.Check{
 	ID:       "versioning.initialize-error-names-versions",

@@ -20,7 +20,18 @@ func (a *app) checkCommand() *cobra.Command {
 		Use:   "check [SESSION|LOG|-]...",
 		Short: "Say what went wrong in a session, and fail if it must not",
 		Long: `check counts what went wrong in each session, names the frames, and exits with 1 if
-a signal named by --fail-on was seen. Without an argument it takes the newest session.`,
+a signal named by --fail-on was seen. Unlike validate, which reports on every
+requirement of the specification, it counts frames, and knows failures that break no
+requirement. Without an argument it takes the newest session. The signals:
+
+  error        answered with an error, or with a tool's result that is one
+  invalid      no MCP message
+  warn         a MUST was broken
+  mismatch     HTTP headers and body disagree (counts as warn too)
+  pending      never answered
+  late-result  answered after it had been cancelled
+  incomplete   the recording lacks something there
+  should       a SHOULD was broken`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			set, err := gate.ParseFailOn(failOn)
 			if err != nil {

@@ -9,20 +9,10 @@ import (
 	"mcpsnoop/internal/term"
 )
 
-// quit lets judging come to an end, once the tap has.
-func (w *watch) quit() {
-	if w != nil {
-		w.over()
-	}
-}
-
-// end prints the report once the tap has ended with that exit code, and returns what
-// the program exits with.
-func (w *watch) end(code int) error {
-	if w == nil {
-		return answer(code)
-	}
-	w.quit()
+// end prints the report once all is judged, and returns what the command exits with:
+// whether the answer is no, or findings were withdrawn.
+func (w *onlooker) end() error {
+	w.over()
 	done := make(chan error, 1)
 	go func() {
 		w.following.Wait()
@@ -30,16 +20,16 @@ func (w *watch) end(code int) error {
 		defer w.open.Unlock()
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		done <- w.conclude(code)
+		done <- w.conclude()
 	}()
 	if err, ok := w.out.wait(done, w.o.patience); ok {
 		return err
 	}
-	return answer(code) // nobody reads what is to be said
+	return answer(exitFailed) // nobody reads what is to be said
 }
 
-// conclude prints the report and returns the exit code.
-func (w *watch) conclude(code int) error {
+// conclude prints the report and returns the answer.
+func (w *onlooker) conclude() error {
 	verdicts := &report.Verdicts{Version: w.app.env.Version}
 	var withdrawn []string
 	for _, key := range w.sessions() {
@@ -59,8 +49,8 @@ func (w *watch) conclude(code int) error {
 	for _, l := range w.logs {
 		l.sayWhere()
 	}
-	for _, err := range w.lost {
-		fmt.Fprintf(w.out, "mcpsnoop watch: a session was not judged: %s\n", term.Escape(err.Error()))
+	for _, reason := range w.lost {
+		fmt.Fprintf(w.out, "mcpsnoop watch: a session was not judged: %s\n", term.Escape(reason))
 	}
 	for _, text := range withdrawn {
 		fmt.Fprintf(w.out, "mcpsnoop watch: withdrawn: %s\n", text)
@@ -68,14 +58,14 @@ func (w *watch) conclude(code int) error {
 	switch {
 	case len(withdrawn) > 0:
 		return answer(exitDefect)
-	case code == exitYes && w.o.fail && verdicts.Answer() == report.Broken:
+	case verdicts.Answer() == report.Broken:
 		return answer(exitNo)
 	}
-	return answer(code)
+	return nil
 }
 
 // sessions returns all sessions by their numbers, once nothing follows.
-func (w *watch) sessions() []nameKey {
+func (w *onlooker) sessions() []nameKey {
 	for _, l := range w.logs {
 		l.reducer.Finish()
 		l.judge.Finish()
@@ -119,21 +109,20 @@ func (l *watchedLog) compare(i int, found *judge.Report) (withdrawn []string) {
 
 // sayWhere names the log, and why not all of it was judged.
 func (l *watchedLog) sayWhere() {
-	out := l.watch.out
-	some, fault := l.writing.state()
-	if fault == nil {
-		fault = l.stopped
+	out, fault := l.onlooker.out, l.fault
+	if fault == "" && l.stopped != nil {
+		fault = l.stopped.Error()
 	}
 	switch {
-	case fault == nil:
+	case fault == "":
 	case l.begun && l.ended && l.stopped == nil:
-		fmt.Fprintf(out, "mcpsnoop watch: not all was judged: %s\n", term.Escape(fault.Error()))
+		fmt.Fprintf(out, "mcpsnoop watch: not all was judged: %s\n", term.Escape(fault))
 	case l.begun:
-		fmt.Fprintf(out, "mcpsnoop watch: judging stopped after seq %d: %s\n", l.last, term.Escape(fault.Error()))
+		fmt.Fprintf(out, "mcpsnoop watch: judging stopped after seq %d: %s\n", l.last, term.Escape(fault))
 	default:
-		fmt.Fprintf(out, "mcpsnoop watch: nothing was judged: %s\n", term.Escape(fault.Error()))
+		fmt.Fprintf(out, "mcpsnoop watch: nothing was judged: %s\n", term.Escape(fault))
 	}
-	if some {
+	if l.wrote || l.begun {
 		fmt.Fprintf(out, "log: %s (message bodies in full)\n", term.Escape(l.paths[0]))
 	}
 }

@@ -3,6 +3,8 @@ package cli
 import (
 	"errors"
 	"fmt"
+
+	"github.com/spf13/pflag"
 )
 
 // Exit codes; a shim exits with the server's own (see docs/design.md).
@@ -58,4 +60,22 @@ func exitCode(err error) int {
 		return e.code
 	}
 	return exitFailed
+}
+
+// flagWants says what the values of flags are, by their type.
+var flagWants = map[string]string{
+	"bool": "true or false", "int": "a number", "duration": "a duration such as 2h or 1m30s",
+}
+
+// flagError words what is wrong with a value without the words of the parser.
+func flagError(err error) error {
+	var e *pflag.InvalidValueError
+	if !errors.As(err, &e) {
+		return err
+	}
+	wants := flagWants[e.GetFlag().Value.Type()]
+	if wants == "" {
+		return err
+	}
+	return fmt.Errorf("--%s takes %s, not %q", e.GetFlag().Name, wants, e.GetValue())
 }

@@ -75,6 +75,8 @@ func (a *app) http(c *cobra.Command, flags *httpFlags, w *watch) error {
 	}
 	notices := tap.NewNotices(a.env.Stderr)
 	defer notices.Close(noticeWait)
+	w.begin(notices.Line)
+	defer w.quit()
 	logs := &sessionFiles{pattern: flags.traceFile, replace: flags.replace, watch: w}
 	if strings.Contains(logs.pattern, sessionPlace) && !flags.noTrace {
 		proxy.LogFor, flags.traceFile = logs.open, os.DevNull
@@ -94,6 +96,11 @@ func (a *app) http(c *cobra.Command, flags *httpFlags, w *watch) error {
 	}
 	err = tap.RunHTTP(c.Context(), proxy)
 	var busy *tap.ListenError
+	var address *net.AddrError
+	var name *net.DNSError
+	if errors.As(err, &address) || errors.As(err, &name) {
+		return usagef("name an address and a port, such as 127.0.0.1:7000", "--listen %q: %w", flags.listen, err)
+	}
 	if errors.As(err, &busy) {
 		return failed(err, "is another proxy running? name another address with --listen")
 	}

@@ -40,7 +40,7 @@ need to; the file may be deleted at any time.`,
 		},
 	}
 	c.Flags().BoolVar(&stats, "stats", false, "say how the index stands and leave it alone")
-	c.Flags().BoolVar(&rebuild, "rebuild", false, "make it anew from the logs")
+	c.Flags().BoolVar(&rebuild, "rebuild", false, "make it anew from the logs; how many findings sessions have is forgotten until they are judged again")
 	return c
 }
 

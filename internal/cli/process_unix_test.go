@@ -30,9 +30,14 @@ type recorder struct {
 
 func startRecorder(t *testing.T, flags ...string) *recorder {
 	t.Helper()
+	return startRecorderAs(t, nil, flags...)
+}
+
+func startRecorderAs(t *testing.T, as *syscall.SysProcAttr, flags ...string) *recorder {
+	t.Helper()
 	r := &recorder{Cmd: exec.Command("mcpsnoop", append(flags, "--", "fakeserver")...)}
 	name, value := noSleep()
-	r.Env = append(os.Environ(), name+"="+value)
+	r.Env, r.SysProcAttr = append(os.Environ(), name+"="+value), as
 	var err error
 	if r.in, err = r.StdinPipe(); err != nil {
 		t.Fatal(err)

@@ -30,7 +30,7 @@ then ask what happened: mcpsnoop sessions, runs, tail, show, check, validate, ex
 	root.SetErr(a.env.Stderr)
 	root.SetIn(a.env.Stdin)
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return usagef("see "+c.CommandPath()+" --help", "%w", err)
+		return usagef("see "+c.CommandPath()+" --help", "%w", flagError(err))
 	})
 	root.PersistentFlags().StringVar(&a.home, "home", "", "state directory (default MCPSNOOP_HOME, XDG_STATE_HOME/mcpsnoop or ~/.local/state/mcpsnoop)")
 	root.PersistentFlags().StringVar(&a.color, "color", "auto", "colour: auto, always or never")
@@ -43,7 +43,8 @@ then ask what happened: mcpsnoop sessions, runs, tail, show, check, validate, ex
 	a.addShim(root)
 	root.AddCommand(
 		a.httpCommand(), a.sessionsCommand(), a.runsCommand(), a.showCommand(), a.tailCommand(), a.exportCommand(), a.checkCommand(),
-		a.validateCommand(), a.watchCommand(), a.rulesCommand(), a.indexCommand(), a.demoCommand(), a.demoServerCommand(), a.versionCommand(),
+		a.validateCommand(), a.watchCommand(), a.watchJudgeCommand(), a.rulesCommand(), a.indexCommand(), a.demoCommand(), a.demoServerCommand(),
+		a.versionCommand(),
 	)
 	for _, c := range root.Commands() {
 		c.Flags().SortFlags = false

@@ -22,7 +22,8 @@ func (a *app) rulesCommand() *cobra.Command {
 		Short: "List the rules that sessions are judged by, or explain one",
 		Long: `rules lists what the revisions of the specification demand and whether a recording can
 decide it. With the id of a rule or check it says why that matters, what to do about a
-finding, what convicts, and what is exempt.`,
+finding, what convicts, and what is exempt. With a beginning of such ids, as tools or
+TRAN-1, it lists those rules.`,
 		Args: maxArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error { return a.rules(first(args), asJSON) },
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
@@ -39,8 +40,12 @@ finding, what convicts, and what is exempt.`,
 func (a *app) rules(name string, asJSON bool) error {
 	registry := checks.Registry()
 	list, check := registry.Clauses(), (*judge.Check)(nil)
-	if name != "" {
+	listed := name == ""
+	if !listed {
 		if list, check = find(registry, name); len(list) == 0 {
+			list, listed = beginning(registry, name), true
+		}
+		if len(list) == 0 {
 			return usagef(fmt.Sprintf("did you mean %q? rules without an argument lists all", nearest(name, ruleNames(registry))),
 				"no rule or check %q", name)
 		}
@@ -48,7 +53,7 @@ func (a *app) rules(name string, asJSON bool) error {
 	switch {
 	case asJSON:
 		return writeRules(a.jsonOut(), list)
-	case name == "":
+	case listed:
 		return a.print(view.Rules(list))
 	}
 	return a.writeOutput("", nil, func(w io.Writer) error { return explain(w, list, check) })
@@ -67,6 +72,19 @@ func find(r *judge.Registry, name string) (list []*judge.Clause, check *judge.Ch
 		}
 	}
 	return list, check
+}
+
+// beginning returns the clauses whose ids, or whose checks' ids, begin so.
+func beginning(r *judge.Registry, name string) (list []*judge.Clause) {
+	begins := func(id string) bool {
+		return len(id) >= len(name) && strings.EqualFold(id[:len(name)], name)
+	}
+	for _, c := range r.Clauses() {
+		if begins(c.ID) || slices.ContainsFunc(c.Checks, func(by *judge.Check) bool { return begins(by.ID) }) {
+			list = append(list, c)
+		}
+	}
+	return list
 }
 
 // ruleNames are the ids by which rules can be asked for.
@@ -97,18 +115,23 @@ func explain(w io.Writer, list []*judge.Clause, check *judge.Check) error {
 	if check != nil {
 		return nil
 	}
-	var told []*judge.Check
-	for _, c := range list {
-		for _, by := range c.Checks {
-			if slices.Contains(told, by) {
-				continue
-			}
-			told = append(told, by)
-			io.WriteString(w, "\n")
-			explainCheck(w, by)
-		}
+	for _, by := range checksOf(list) {
+		io.WriteString(w, "\n")
+		explainCheck(w, by)
 	}
 	return nil
+}
+
+// checksOf returns the checks that decide clauses, each once.
+func checksOf(list []*judge.Clause) (by []*judge.Check) {
+	for _, c := range list {
+		for _, check := range c.Checks {
+			if !slices.Contains(by, check) {
+				by = append(by, check)
+			}
+		}
+	}
+	return by
 }
 
 func explainCheck(w io.Writer, c *judge.Check) {
@@ -128,8 +151,19 @@ func writeFacts(w io.Writer, list []view.Fact) {
 
 // rulesJSON is "rules --json".
 type rulesJSON struct {
-	Version int        `json:"version"`
-	Rules   []ruleJSON `json:"rules"`
+	Version int         `json:"version"`
+	Rules   []ruleJSON  `json:"rules"`
+	Checks  []checkJSON `json:"checks"` // that decide them, each once
+}
+
+// checkJSON is a check with all that it says of itself.
+type checkJSON struct {
+	ID       string `json:"id"`
+	Title    string `json:"title"`
+	Why      string `json:"why"`      // it matters
+	Fix      string `json:"fix"`      // what to do about a finding
+	Evidence string `json:"evidence"` // what convicts
+	Exempt   string `json:"exempt,omitempty"`
 }
 
 // ruleJSON is one rule. An id stands more than once where its level differs between
@@ -145,15 +179,16 @@ type ruleJSON struct {
 	URL       string   `json:"url"`     // of the section, in the newest of the revisions
 	Rule      string   `json:"rule"`
 	Judged    bool     `json:"judged"`
+	Gate      string   `json:"gate,omitempty"`   // the capability it depends on
 	Reason    string   `json:"reason,omitempty"` // why it is not judged
 }
 
 func writeRules(w io.Writer, list []*judge.Clause) error {
-	doc := rulesJSON{Version: 1, Rules: []ruleJSON{}}
+	doc := rulesJSON{Version: 1, Rules: []ruleJSON{}, Checks: []checkJSON{}}
 	for _, c := range list {
 		r := ruleJSON{
 			ID: c.ID, Check: view.CheckIDs(c.Checks), Level: c.Level.String(), Actor: c.Actor.String(), Signal: c.Signal.String(),
-			Section: c.Section, URL: c.URL(c.Newest()), Rule: c.Rule, Judged: len(c.Checks) > 0, Reason: c.Unjudged,
+			Section: c.Section, URL: c.URL(c.Newest()), Rule: c.Rule, Judged: len(c.Checks) > 0, Gate: c.Gate, Reason: c.Unjudged,
 		}
 		for _, revision := range mcp.Known() {
 			if c.In.Has(revision) {
@@ -161,6 +196,9 @@ func writeRules(w io.Writer, list []*judge.Clause) error {
 			}
 		}
 		doc.Rules = append(doc.Rules, r)
+	}
+	for _, c := range checksOf(list) {
+		doc.Checks = append(doc.Checks, checkJSON{c.ID, c.Title, c.Why, c.Fix, c.Convicts, c.Exempts})
 	}
 	out := json.NewEncoder(w)
 	out.SetEscapeHTML(false)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -37,6 +38,9 @@ func TestRulesJSON(t *testing.T) {
 		if r.Judged != (r.Check != "") || r.Judged != (r.Reason == "") || r.Rule == "" || len(strings.Split(r.Check, ",")) < len(c.Checks) {
 			t.Errorf("%s: judged %v by %q, reason %q", r.ID, r.Judged, r.Check, r.Reason)
 		}
+		if r.Gate != c.Gate {
+			t.Errorf("%s: gate %q, want %q", r.ID, r.Gate, c.Gate)
+		}
 		if len(r.Revisions) == 0 || !strings.Contains(r.URL, "/"+r.Revisions[len(r.Revisions)-1]+"/") {
 			t.Errorf("%s: %q for %v", r.ID, r.URL, r.Revisions)
 		}
@@ -44,6 +48,25 @@ func TestRulesJSON(t *testing.T) {
 			if !c.In.Has(mcp.ParseRevision(name)) {
 				t.Errorf("%s is not in force at %q", r.ID, name)
 			}
+		}
+	}
+}
+
+// TestRulesJSONExplains: what the text says of a check, JSON says too.
+func TestRulesJSONExplains(t *testing.T) {
+	all := checks.Registry().Checks()
+	var out bytes.Buffer
+	if err := writeRules(&out, checks.Registry().Clauses()); err != nil {
+		t.Fatal(err)
+	}
+	doc := strict[rulesJSON](t, out.String())
+	if len(doc.Checks) != len(all) {
+		t.Fatalf("%d checks of %d", len(doc.Checks), len(all))
+	}
+	for _, c := range all {
+		want := checkJSON{c.ID, c.Title, c.Why, c.Fix, c.Convicts, c.Exempts}
+		if !slices.Contains(doc.Checks, want) {
+			t.Errorf("nothing says %+v", want)
 		}
 	}
 }

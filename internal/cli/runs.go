@@ -28,8 +28,11 @@ func (a *app) runsCommand() *cobra.Command {
 		Long: `An agent run talks to several servers at once, and each is a session of its own. runs
 puts together what was seen to belong together: requests that carried one trace id in
 params._meta.traceparent, else sessions of stdio servers that one client process
-started. With a run it shows its sessions and every call of theirs to scale. A run is
-named by its id, by the beginning of one, or by the process id of its client.`,
+started. With a run it shows its sessions and every call of theirs to scale: +0.000s
+is its first call. A call without a trace id, such as initialize, belongs to its session
+in whatever run that is; in the run of a trace it is marked session-wide, and its bar is
+cut (‹ ›) where it lies outside of the run. A run is named by its id, by a beginning of
+its id, or by the process id of its client.`,
 		Args: maxArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if limit < 0 || since < 0 {
@@ -92,13 +95,13 @@ func (a *app) showRun(id string, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	if asJSON {
-		return a.printJSON(export.NewRunList([]run.Run{*found}, a.env.Now()))
-	}
 	defer a.keepJudged()
 	page, err := a.runPage(r, found)
 	if err != nil {
 		return err
+	}
+	if asJSON {
+		return a.printJSON(export.NewRunDocument(page))
 	}
 	page.Width = pipeColumns
 	if columns, _, ok := term.Size(a.env.Stdout); ok {
@@ -190,7 +193,7 @@ func (p *runReader) lay() {
 			upto = session.Instant{Wall: p.now, Mono: upto.Mono + p.now.Sub(upto.Wall)}
 		}
 		return view.RunCall{
-			Server: s.Name(), Call: t.Call, Upto: upto, Over: !s.Live,
+			Session: t.Member, Server: s.Name(), Call: t.Call, Upto: upto, Over: !s.Live,
 			Wide: p.run.Kind == run.ByTrace && !t.Call.Traced(),
 		}
 	}

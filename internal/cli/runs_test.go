@@ -4,9 +4,11 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -102,6 +104,49 @@ func TestRunsJSON(t *testing.T) {
 	}
 }
 
+// TestRunJSON: of one run JSON has what the text has, judged findings and calls too.
+func TestRunJSON(t *testing.T) {
+	home := runsHome(t)
+	log := filepath.Join(home, "sessions", "files-11-00000000000b.jsonl")
+	text, err := os.ReadFile(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	broken := strings.Replace(string(text), `"direction":"stderr"`, `"direction":"s2c"`, 1) // on stdout, where it does not belong
+	if err := os.WriteFile(log, []byte(broken), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, out, _ := inHome(t, home, thisHost, "runs", "trace:70289e", "--json")
+	doc := strict[export.RunDocument](t, out)
+	if doc.Version != 1 || len(doc.Runs) != 1 || doc.Runs[0].ID != "trace:70289e6fadb5" {
+		t.Fatalf("%+v", doc)
+	}
+	r := doc.Runs[0]
+	if f := r.Sessions[0].Findings; r.Findings == nil || *r.Findings == 0 || f == nil || *f != *r.Findings || *r.Sessions[1].Findings != 0 {
+		t.Errorf("findings: %s", out)
+	}
+	var calls []string
+	for _, c := range doc.Calls {
+		if c.DurationMS == nil || c.StartedAt == nil || c.Depth != 0 {
+			t.Errorf("%+v", c)
+		}
+		calls = append(calls, fmt.Sprintf("%s %s %s %s wide=%v error=%v", c.Session, c.Label, c.Method, c.Target, c.SessionWide, c.IsError))
+	}
+	want := []string{
+		"files-11-00000000000b files initialize  wide=true error=false",
+		"files-11-00000000000b files tools/call read wide=false error=false",
+		"memory-12-00000000000c memory initialize  wide=true error=false",
+		"memory-12-00000000000c memory tools/call search wide=false error=true",
+	}
+	if !slices.Equal(calls, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(calls, "\n"), strings.Join(want, "\n"))
+	}
+	_, out, _ = inHome(t, home, thisHost, "runs", "client:97@20200102T192030Z", "--json")
+	if doc := strict[export.RunDocument](t, out); len(doc.Calls) != 1 || doc.Calls[0].SessionWide {
+		t.Errorf("%+v", doc.Calls)
+	}
+}
+
 func TestSessionsJSON(t *testing.T) {
 	_, out, _ := inHome(t, runsHome(t), thisHost, "sessions", "--json")
 	weak, runs := 0, 0
@@ -188,7 +233,7 @@ func TestRecordedRun(t *testing.T) {
 		t.Fatalf("%+v", list.Runs)
 	}
 	_, out, stderr := inHome(t, home, thisHost, "runs", "7028")
-	if rows := strings.Count(out, "\n+"); rows != 18 || !strings.Contains(out, "tool err") || strings.Count(out, "\n  ") != 4 || stderr != "" {
+	if rows := strings.Count(out, "\n+") + strings.Count(out, "\n-"); rows != 18 || !strings.Contains(out, "tool err") || strings.Count(out, "\n  ") != 4 || stderr != "" {
 		t.Errorf("%d rows\n%s%s", rows, out, stderr)
 	}
 	if code, out, _ := inHome(t, home, thisHost, "check", "--run", "7028"); code != exitNo || strings.Count(out, "session ") != 3 {

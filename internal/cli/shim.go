@@ -101,6 +101,8 @@ func addStdio(f *pflag.FlagSet, opts *tap.StdioOptions) {
 func (a *app) shim(c *cobra.Command, flags *tapFlags, opts tap.StdioOptions, command []string, w *watch) error {
 	notices := tap.NewNotices(a.env.Stderr)
 	defer notices.Close(noticeWait)
+	w.begin(notices.Line)
+	defer w.quit()
 	s := tap.Stdio{
 		StdioOptions: opts, Command: command,
 		Stdin: a.env.Stdin, Stdout: a.env.Stdout, Stderr: a.env.Stderr,

@@ -26,14 +26,16 @@ func (a *app) validateCommand() *cobra.Command {
 		Use:   "validate [SESSION|LOG|-]...",
 		Short: "Judge sessions by the specification, requirement by requirement",
 		Long: `validate judges each session at its own revision: the negotiated one, else the newest
-that its messages declare, else --revision. It exits with 1 if a requirement was
-broken, and with 2 if nothing at all could be judged. What was not observed has not
-passed. Without an argument it takes the newest session.`,
+that its messages declare, else --revision. It exits with 1 if a MUST was broken, with
+--strict also if a SHOULD was, and with 2 if nothing at all could be judged. What was
+not observed has not passed. Unlike check, which counts what went wrong by frames, it
+says of every requirement what became of it, and a call that failed is none of its
+concern. Without an argument it takes the newest session.`,
 		RunE: func(_ *cobra.Command, args []string) error { return a.validate(args, v) },
 	}
 	c.Flags().StringVar(&v.format, "format", "text", "text, json, junit or sarif")
 	c.Flags().StringVar(&v.revision, "revision", "", "revision of sessions that declare none themselves, such as 2025-11-25")
-	c.Flags().BoolVar(&v.strict, "strict", false, "warnings fail too")
+	c.Flags().BoolVar(&v.strict, "strict", false, "fail on warnings too: a SHOULD that was broken")
 	c.Flags().BoolVar(&v.all, "all", false, "list every row, not only those with findings")
 	c.Flags().StringVarP(&v.output, "output", "o", "-", "file to write, - for standard output")
 	addRun(c, &v.run)

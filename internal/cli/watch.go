@@ -45,6 +45,9 @@ moment it is certain. At the end comes the report of validate.
 	f.BoolVar(&flags.replace, "force", false, "replace what is in the file of --trace-file")
 	f.BoolVar(&flags.appending, "append", false, "append to the file of --trace-file; only what is new is judged")
 	f.StringVar(&flags.otlp, "otlp", "", "not supported by this build")
+	for _, refused := range []string{"otlp", "no-trace"} { // they are known, to say why not
+		f.MarkHidden(refused)
+	}
 	c.AddCommand(a.watchStdioCommand(&flags), a.watchHTTPCommand(&flags))
 	return c
 }
@@ -58,11 +61,10 @@ func (a *app) watchStdioCommand(flags *watchFlags) *cobra.Command {
 			if len(args) == 0 {
 				return usagef("mcpsnoop watch stdio -- COMMAND", "no server's command line given")
 			}
-			w, err := a.newWatch(flags, stderrPatience)
+			w, err := a.watchAs(flags, stderrPatience)
 			if err != nil {
 				return err
 			}
-			defer w.quit()
 			return a.shim(c, &flags.tapFlags, opts, args, w)
 		},
 	}
@@ -81,11 +83,10 @@ func (a *app) watchHTTPCommand(flags *watchFlags) *cobra.Command {
 		Short: "Watch between HTTP clients and a server, as a reverse proxy",
 		Args:  noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			w, err := a.newWatch(flags, 0)
+			w, err := a.watchAs(flags, 0)
 			if err != nil {
 				return err
 			}
-			defer w.quit()
 			h.tapFlags = flags.tapFlags
 			return a.http(c, &h, w)
 		},
@@ -99,8 +100,8 @@ func (a *app) watchHTTPCommand(flags *watchFlags) *cobra.Command {
 // server waits for its end, and may not read what it says.
 const stderrPatience = time.Second
 
-// newWatch returns a watch as flags want it.
-func (a *app) newWatch(flags *watchFlags, patience time.Duration) (*watch, error) {
+// watchAs returns a watch as flags want it.
+func (a *app) watchAs(flags *watchFlags, patience time.Duration) (*watch, error) {
 	switch {
 	case flags.otlp != "":
 		return nil, usagef("leave --otlp out, and send the log later", "sending telemetry is not supported by this build")
@@ -116,7 +117,7 @@ func (a *app) newWatch(flags *watchFlags, patience time.Duration) (*watch, error
 	if err := checkTraceFile(flags); err != nil {
 		return nil, err
 	}
-	return startWatch(a, watchOptions{revision: revision, fail: flags.fail, patience: patience}), nil
+	return newWatch(a, watchOptions{revision: revision, fail: flags.fail, patience: patience}), nil
 }
 
 // checkTraceFile makes sure that the log goes to a file that nobody needs and that can

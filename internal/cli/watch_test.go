@@ -275,9 +275,7 @@ func TestJudgingStops(t *testing.T) {
 		{"gap", 1, true, false, true, "mcpsnoop watch: not all was judged: write log "},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			errs := sinkFile(t)
-			a := &app{env: &Env{Stderr: errs, Getenv: func(string) string { return "" }, Version: "test"}}
-			w := startWatch(a, watchOptions{})
+			w, judge, end := together(t)
 			path := filepath.Join(t.TempDir(), "log.jsonl")
 			if err := os.WriteFile(path, nil, 0o600); err != nil {
 				t.Fatal(err)
@@ -298,19 +296,16 @@ func TestJudgingStops(t *testing.T) {
 				io.WriteString(log, fmt.Sprintf(`{"session_id":%q,"server_label":"s","seq":%d,"ts":"2026-01-01T00:00:01Z","direction":%q,"transport":"stdio","mono_us":%d,%s"raw":%s}`+"\n", id, n+1, dir, n, kind, raw))
 			}
 			if test.remove {
-				for w.judged() < 4 {
+				for judge.judged() < 4 {
 					time.Sleep(time.Millisecond)
 				}
 				os.Remove(path)
 			}
-			if err := w.end(exitYes); err != nil {
-				t.Error(err)
+			text := end()
+			if !strings.Contains(text, test.want) {
+				t.Errorf("%q is not in %s", test.want, text)
 			}
-			text, err := os.ReadFile(errs.Name())
-			if err != nil || !strings.Contains(string(text), test.want) {
-				t.Errorf("%v: %q is not in %s", err, test.want, text)
-			}
-			if whole := strings.Contains(string(text), "judging stopped") || strings.Contains(string(text), "nothing was judged"); whole == test.end {
+			if whole := strings.Contains(text, "judging stopped") || strings.Contains(text, "nothing was judged"); whole == test.end {
 				t.Errorf("said %s", text)
 			}
 			goleak.VerifyNone(t, before)
@@ -318,10 +313,39 @@ func TestJudgingStops(t *testing.T) {
 	}
 }
 
+// together returns both ends of a watch in one process. end ends it and returns what was said.
+func together(t *testing.T) (w *watch, judge *onlooker, end func() string) {
+	t.Helper()
+	a := &app{env: &Env{Stderr: sinkFile(t), Getenv: func(string) string { return "" }, Version: "test"}}
+	w, judge = newWatch(a, watchOptions{}), newOnlooker(a, watchOptions{})
+	r, pipe, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go w.send(pipe)
+	go func() { ended <- judge.listen(r) }()
+	return w, judge, func() string {
+		w.finish(false)
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		r.Close()
+		text, err := os.ReadFile(a.env.Stderr.Name())
+		if err != nil {
+			t.Error(err)
+		}
+		return string(text)
+	}
+}
+
 // judged returns the last frame that was judged, of the first log.
-func (w *watch) judged() uint64 {
+func (w *onlooker) judged() uint64 {
 	w.open.Lock()
 	defer w.open.Unlock()
+	if len(w.logs) == 0 {
+		return 0
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.logs[0].last
@@ -356,20 +380,82 @@ func TestStallable(t *testing.T) {
 	}
 }
 
-// TestJudgeHoldsNothing: while a message is judged, or stderr takes nothing, the tap can open the
-// logs of other sessions.
+// TestJudgeHoldsNothing: while a message is judged, or stderr takes nothing, the judge hears of
+// the logs of other sessions.
 func TestJudgeHoldsNothing(t *testing.T) {
-	a := &app{env: &Env{Stderr: sinkFile(t), Getenv: func(string) string { return "" }, Version: "test"}}
-	w := startWatch(a, watchOptions{})
-	w.mu.Lock()
+	w, judge, end := together(t)
+	judge.mu.Lock()
 	w.follow(&brokenLog{path: filepath.Join(t.TempDir(), "log.jsonl")}, "s-1-000000000001")
 	w.unjudged(errors.New("no luck"))
-	w.mu.Unlock()
-	if err := w.end(exitYes); err != nil {
-		t.Error(err)
+	for heard := 0; heard == 0; time.Sleep(time.Millisecond) {
+		judge.open.Lock()
+		heard = len(judge.lost)
+		judge.open.Unlock()
 	}
-	if text, err := os.ReadFile(a.env.Stderr.Name()); err != nil || !strings.Contains(string(text), "mcpsnoop watch: a session was not judged: no luck\n") {
-		t.Errorf("%v: said %s", err, text)
+	judge.mu.Unlock()
+	if text := end(); !strings.Contains(text, "mcpsnoop watch: a session was not judged: no luck\n") {
+		t.Errorf("said %s", text)
+	}
+}
+
+// TestWatchWaitsForNoJudge: a judge that does not listen keeps no tap from writing.
+func TestWatchWaitsForNoJudge(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log.jsonl")
+	w := newWatch(&app{env: &Env{}}, watchOptions{})
+	r, pipe := io.Pipe()
+	done := make(chan struct{})
+	go func() { defer close(done); w.send(pipe) }()
+	log := w.follow(&brokenLog{path: path, left: 1 << 20}, "s-1-000000000001")
+	for range 1000 {
+		if n, err := io.WriteString(log, "x\n"); n != 2 || err != nil {
+			t.Fatal(n, err)
+		}
+	}
+	r.Close()
+	<-done
+}
+
+// TestNoJudge: without a judge the tap records and passes on, and says so. Who asked whether
+// anything was broken is not told that nothing was.
+func TestNoJudge(t *testing.T) {
+	for _, fail := range []bool{false, true} {
+		var said []string
+		w := newWatch(&app{env: &Env{}}, watchOptions{fail: fail})
+		w.launch = func(*os.File) (*os.Process, error) { return nil, errors.New("no\nluck") }
+		w.begin(func(line string) { said = append(said, line) })
+		path := filepath.Join(t.TempDir(), "log.jsonl")
+		if _, err := io.WriteString(w.follow(&brokenLog{path: path, left: 1}, "s-1-000000000001"), "x\n"); err != nil {
+			t.Error(err)
+		}
+		want := exitYes
+		if fail {
+			want = exitFailed
+		}
+		for code, want := range map[int]int{0: want, 7: 7} {
+			if got := exitCode(w.end(code)); got != want {
+				t.Errorf("exit code %d after %d, want %d", got, code, want)
+			}
+		}
+		w.quit()
+		if text := strings.Join(said, "|"); text != `mcpsnoop watch: nothing is judged, only recorded: start judge: no\nluck` {
+			t.Errorf("said %q", said)
+		}
+	}
+}
+
+// TestJudgeUnderstands: what watch never says is an error, and a line that was cut off, as when
+// watch was killed, is none.
+func TestJudgeUnderstands(t *testing.T) {
+	for text, want := range map[string]int{
+		"":                              exitYes,
+		`{"log":`:                       exitYes,
+		"{\"log\":\n":                   exitFailed,
+		`{"log":0,"wrote":true}` + "\n": exitFailed,
+	} {
+		a := &app{env: &Env{Stderr: sinkFile(t), Getenv: func(string) string { return "" }, Version: "test"}}
+		if got := exitCode(newOnlooker(a, watchOptions{}).listen(strings.NewReader(text))); got != want {
+			t.Errorf("%q: exit code %d, want %d", text, got, want)
+		}
 	}
 }
 

@@ -1,80 +1,59 @@
 package cli
 
 import (
-	"cmp"
-	"context"
-	"errors"
-	"fmt"
+	"encoding/json"
+	"io"
+	"os"
 	"slices"
 	"sync"
+	"time"
 
-	"mcpsnoop/internal/capture"
-	"mcpsnoop/internal/jsonrpc"
-	"mcpsnoop/internal/judge"
-	"mcpsnoop/internal/report"
-	"mcpsnoop/internal/session"
-	"mcpsnoop/internal/statedir"
+	"mcpsnoop/internal/mcp"
+	"mcpsnoop/internal/proc"
 	"mcpsnoop/internal/tap"
 	"mcpsnoop/internal/term"
 )
 
-// watch judges what a tap of this process records, behind its log: the tap never
-// waits for it. A nil watch does nothing.
+// watch has what taps of this process write judged by another process, which reads their
+// logs. No tap ever waits for it. A nil watch does nothing.
 type watch struct {
-	app     *app
-	o       watchOptions
-	out     *stallable // stderr
-	palette term.Palette
-	line    *term.Progress // of the tally, nil where it is not rewritten in place
+	app    *app
+	o      watchOptions
+	say    func(line string)                        // our own lines, without waiting for stderr
+	launch func(pipe *os.File) (*os.Process, error) // starts the judge
 
-	following sync.WaitGroup
-	ended     chan struct{} // closed when the tap has written all
-	over      func()        // closes it
+	news chan struct{} // there is something to be sent
+	over chan struct{} // closed when the taps have written all
+	gone chan struct{} // closed when the judge has ended
+	code int           // of the judge, set before
 
-	open sync.Mutex // held for a moment: the tap takes it
-	logs []*watchedLog
-	lost []error // why sessions have no log to be judged
+	judge *os.Process // nil: there is none
 
-	mu    sync.Mutex      // held while messages are judged and anything is printed
-	names map[nameKey]int // of sessions, from 1 in order of their first frame
-	tally tally
-	told  tally // as printed last
+	mu      sync.Mutex // held for a moment: the taps take it
+	queue   []notice   // to be sent
+	logs    []*wakingLog
+	ended   bool // the judge shall end
+	dropped bool // it was killed
 }
 
-// tally is what the line of that name says.
-type tally struct{ exchanges, fail, warn int }
-
-func (t tally) String() string {
-	return fmt.Sprintf("mcpsnoop watch: %d exchange(s); findings so far: %d fail, %d warn", t.exchanges, t.fail, t.warn)
+// notice is one line on the pipe from watch to its judge, whose end says that all is
+// written.
+type notice struct {
+	Path  []byte `json:"path,omitempty"` // of a log to be judged, the next one
+	Tap   string `json:"tap,omitempty"`  // that writes it, by its id
+	Log   int    `json:"log"`            // what the rest is about, from 0 in order of Path
+	Wrote bool   `json:"wrote,omitempty"`
+	Fault string `json:"fault,omitempty"` // why it could not be written, the first time
+	Lost  string `json:"lost,omitempty"`  // why a session has no log to be judged
 }
 
-type nameKey struct {
-	log     *watchedLog
-	session int
-}
+// wakeEvery is how often the judge is told that something was written: each time costs
+// the traffic a little, and nobody reads faster.
+const wakeEvery = 25 * time.Millisecond
 
-// watchedLog is one log of the tap, being judged.
-type watchedLog struct {
-	watch   *watch
-	tap     string
-	paths   []string // of the parts seen
-	writing *wakingLog
-	reducer *session.Reducer
-	judge   *judge.Judge
-	told    map[int][]judge.Finding
-	fresh   bool   // findings were told since the last tally
-	begun   bool   // a frame of the tap's was seen
-	last    uint64 // the last of them
-	ended   bool   // it says that nothing follows
-	stopped error  // why not all was judged
-}
-
-func startWatch(a *app, o watchOptions) *watch {
-	w := &watch{
-		app: a, o: o, out: &stallable{w: a.env.Stderr}, palette: a.paletteFor(a.env.Stderr), line: term.NewProgress(a.env.Stderr, a.env.Getenv),
-		ended: make(chan struct{}), names: map[nameKey]int{},
-	}
-	w.over = sync.OnceFunc(func() { close(w.ended) })
+func newWatch(a *app, o watchOptions) *watch {
+	w := &watch{app: a, o: o, news: make(chan struct{}, 1), over: make(chan struct{}), gone: make(chan struct{})}
+	w.launch = w.startJudge
 	return w
 }
 
@@ -86,181 +65,205 @@ func (w *watch) target() string {
 	return upstreamFlag
 }
 
-// follow judges what a tap of that id writes to a log, from now on. The tap must write
-// to what it returns.
+// begin starts the judge. Without one the tap is a recorder all the same, and says so.
+func (w *watch) begin(say func(line string)) {
+	if w == nil {
+		return
+	}
+	w.say = say
+	r, pipe, err := os.Pipe()
+	if err == nil {
+		w.judge, err = w.launch(r)
+		r.Close()
+		if err != nil {
+			pipe.Close()
+		}
+	}
+	if err != nil {
+		w.ended, w.code = true, exitFailed
+		close(w.gone)
+		say("mcpsnoop watch: nothing is judged, only recorded: start judge: " + term.Escape(err.Error()))
+		return
+	}
+	go w.send(pipe)
+	go w.await()
+}
+
+// startJudge starts this program as the judge.
+func (w *watch) startJudge(pipe *os.File) (*os.Process, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	args := []string{"--color", w.app.color, judgeName, "--patience", w.o.patience.String()}
+	if w.o.revision != mcp.NoRevision {
+		args = append(args, "--revision", w.o.revision.String())
+	}
+	return proc.StartAside(self, args, pipe, w.app.env.Stderr)
+}
+
+// await waits for the judge, and tells of it if it ends by itself.
+func (w *watch) await() {
+	defer close(w.gone)
+	state, err := w.judge.Wait()
+	how := ""
+	if w.code = exitFailed; err != nil {
+		how = err.Error()
+	} else {
+		w.code, how = state.ExitCode(), state.String()
+	}
+	w.mu.Lock()
+	ended, dropped := w.ended, w.dropped
+	w.mu.Unlock()
+	if ended && slices.Contains([]int{exitYes, exitNo, exitFailed, exitDefect}, w.code) || dropped {
+		return
+	}
+	w.code = exitFailed
+	w.say("mcpsnoop watch: judging ended before its time, recording did not: " + term.Escape(how))
+}
+
+// follow has what a tap of that id writes to a log judged, from now on. The tap must
+// write to what it returns.
 func (w *watch) follow(log tap.Log, id string) tap.Log {
 	if w == nil {
 		return log
 	}
-	l := &watchedLog{
-		watch: w, tap: id, paths: []string{log.Path()}, told: map[int][]judge.Finding{}, reducer: session.New(session.Options{}),
-		writing: &wakingLog{Log: log, wake: make(chan struct{}, 1)},
-	}
-	l.judge = w.app.newJudge(judge.Options{Revision: w.o.revision, Found: l.found, Broken: l.broken})
-	w.open.Lock()
+	l := &wakingLog{Log: log, watch: w}
+	w.mu.Lock()
+	l.number = len(w.logs)
 	w.logs = append(w.logs, l)
-	w.open.Unlock()
-	w.following.Add(1)
-	go func() {
-		defer w.following.Done()
-		l.run()
-	}()
-	return l.writing
+	w.queue = append(w.queue, notice{Path: []byte(log.Path()), Tap: id, Log: l.number})
+	w.mu.Unlock()
+	w.wake()
+	return l
 }
 
 // unjudged notes that a session is not recorded, and so not judged.
 func (w *watch) unjudged(err error) {
 	if w != nil {
-		w.open.Lock()
-		defer w.open.Unlock()
-		w.lost = append(w.lost, err)
+		w.mu.Lock()
+		w.queue = append(w.queue, notice{Lost: err.Error()})
+		w.mu.Unlock()
+		w.wake()
 	}
 }
 
-// wakingLog says when something was written.
+func (w *watch) wake() {
+	select {
+	case w.news <- struct{}{}:
+	default:
+	}
+}
+
+// wakingLog says when something was written, and why first it could not be.
 type wakingLog struct {
 	tap.Log
-	wake chan struct{}
+	watch  *watch
+	number int
 
-	mu    sync.Mutex
-	some  bool  // was written
-	fault error // the first
+	// Guarded by watch.mu.
+	wrote  bool // since that was last said
+	failed bool
 }
 
 func (l *wakingLog) Write(p []byte) (int, error) {
 	n, err := l.Log.Write(p)
-	l.mu.Lock()
-	l.some = l.some || n > 0
-	l.fault = cmp.Or(l.fault, err)
-	l.mu.Unlock()
-	select {
-	case l.wake <- struct{}{}:
-	default:
+	w := l.watch
+	w.mu.Lock()
+	l.wrote = l.wrote || n > 0
+	if err != nil && !l.failed {
+		l.failed = true
+		w.queue = append(w.queue, notice{Log: l.number, Fault: err.Error()})
 	}
+	w.mu.Unlock()
+	w.wake()
 	return n, err
 }
 
-// state reports whether anything was written, and what first was not.
-func (l *wakingLog) state() (some bool, fault error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.some, l.fault
-}
-
-// run judges the log until the tap has ended.
-func (l *watchedLog) run() {
-	tap.YieldCPU()
-	entry, err := statedir.At(l.paths[0])
-	if err != nil {
-		l.stopped = err
-		return
+// send passes news on to the judge until the taps have written all. It alone waits if
+// the judge does not listen.
+func (w *watch) send(pipe io.WriteCloser) {
+	defer pipe.Close()
+	pause := time.NewTimer(0)
+	defer pause.Stop()
+	for last := false; !last; {
+		select {
+		case <-w.news:
+		case <-w.over:
+			last = true
+		}
+		if err := w.tell(pipe); err != nil {
+			return // it ended, see await
+		}
+		pause.Reset(wakeEvery)
+		select {
+		case <-pause.C:
+		case <-w.over:
+		}
 	}
-	f := statedir.Follower{Logs: []statedir.Entry{entry}, Wake: l.writing.wake, Done: l.watch.ended}
-	l.stopped = f.Run(context.Background(), l.event)
 }
 
-func (l *watchedLog) event(e *statedir.Event) error {
-	w := l.watch
+// tell sends what there is to be said.
+func (w *watch) tell(pipe io.Writer) error {
+	w.mu.Lock()
+	queue := w.queue
+	w.queue = nil
+	for _, l := range w.logs {
+		if l.wrote {
+			l.wrote = false
+			queue = append(queue, notice{Log: l.number, Wrote: true})
+		}
+	}
+	w.mu.Unlock()
+	var lines []byte
+	for i := range queue {
+		line, err := json.Marshal(&queue[i])
+		if err != nil {
+			return err
+		}
+		lines = append(append(lines, line...), '\n')
+	}
+	_, err := pipe.Write(lines)
+	return err
+}
+
+// finish has the judge come to its end, or drops it. It does nothing the second time.
+func (w *watch) finish(drop bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if len(l.paths) < len(e.Log.Paths) {
-		l.paths = slices.Clone(e.Log.Paths)
+	if w.ended {
+		return
 	}
-	switch e.Kind {
-	case statedir.Read:
-		if e.Frame.Tap == l.tap {
-			l.step(e.Frame, e.Ref)
-		}
-	case statedir.BadLine:
-		var bad *capture.LineError
-		if errors.As(e.Err, &bad) && l.begun { // before, it was another's
-			l.reducer.Skip(bad)
-			l.judge.Skip()
-		}
-	case statedir.CaughtUp:
-		w.caughtUp(l.fresh)
-		l.fresh = false
-	case statedir.Again, statedir.Gone, statedir.Trouble:
-		if e.Err != nil {
-			return e.Err
-		}
-		return fmt.Errorf("log %q was removed", l.paths[0])
-	}
-	return nil
-}
-
-func (l *watchedLog) step(f *capture.Frame, ref capture.Ref) {
-	st := l.reducer.Apply(f, ref)
-	l.begun, l.last, l.ended = true, f.Seq, f.Kind == capture.End
-	l.watch.name(l, st.Session)
-	l.judge.Step(f, st)
-	for i := range st.Messages {
-		if exchanged(&st.Messages[i]) {
-			l.watch.tally.exchanges++
-		}
+	w.ended, w.dropped = true, drop
+	close(w.over)
+	if drop {
+		w.judge.Kill()
 	}
 }
 
-// exchanged reports whether a message ends an exchange: it answers a request, or it is
-// something that waits for no answer.
-func exchanged(m *session.Message) bool {
+// quit drops the judge where the tap never came to its end.
+func (w *watch) quit() {
+	if w != nil {
+		w.finish(true)
+		<-w.gone
+	}
+}
+
+// end waits until the judge has told all once the tap has ended with that exit code,
+// and returns what the program exits with.
+func (w *watch) end(code int) error {
+	if w == nil {
+		return answer(code)
+	}
+	w.finish(false)
+	<-w.gone
 	switch {
-	case m.Dir == capture.Stderr || m.Dir == capture.Meta:
-		return false
-	case m.Frame == capture.HTTPHead: // a status that answers a request
-		return m.Call >= 0 && (m.Outcome == session.OutcomeError || m.Outcome == session.OutcomeExpected)
-	case m.Frame != capture.Line || m.Kind == jsonrpc.Request:
-		return false
+	case w.code == exitDefect:
+		return answer(exitDefect)
+	case code != exitYes || !w.o.fail || w.code == exitYes:
+		return answer(code)
+	case w.code == exitNo:
+		return answer(exitNo)
 	}
-	return m.Kind == jsonrpc.Notification || m.Kind == jsonrpc.Response || m.Outcome == session.OutcomeBad
-}
-
-// found prints a finding.
-func (l *watchedLog) found(i int, f *judge.Finding) {
-	w := l.watch
-	w.line.Clear()
-	report.WriteFinding(w.out, w.palette, f, w.called(l, i))
-	l.told[i] = append(l.told[i], *f)
-	l.fresh = true
-	if f.Clause.Level.Binds() {
-		w.tally.fail++
-	} else {
-		w.tally.warn++
-	}
-}
-
-// broken names a check that panicked.
-func (l *watchedLog) broken(i int, check string, reason any) {
-	w := l.watch
-	w.line.Clear()
-	term.Note(w.out, brokenText(w.name(l, i)-1, check, reason))
-}
-
-// name returns the number of a session: from 1, in order of their first frames.
-func (w *watch) name(l *watchedLog, i int) int {
-	key := nameKey{l, i}
-	if w.names[key] == 0 {
-		w.names[key] = len(w.names) + 1
-	}
-	return w.names[key]
-}
-
-// called names a session where there are several: s1, s2.
-func (w *watch) called(l *watchedLog, i int) string {
-	n := w.name(l, i)
-	if len(w.names) < 2 {
-		return ""
-	}
-	return fmt.Sprintf("s%d", n)
-}
-
-// caughtUp prints the tally: in place, or after new findings.
-func (w *watch) caughtUp(fresh bool) {
-	switch {
-	case w.line == nil && fresh:
-		fmt.Fprintln(w.out, w.tally)
-	case w.line != nil && w.tally != w.told || fresh:
-		w.told = w.tally
-		w.line.Set(w.tally.String())
-	}
+	return answer(exitFailed) // nobody knows, and why was said
 }

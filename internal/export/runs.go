@@ -26,7 +26,7 @@ type Run struct {
 	Requests  int          `json:"requests"`
 	Responses int          `json:"responses"`
 	Errors    int          `json:"errors"`
-	Findings  *int         `json:"findings"` // null where not all was judged
+	Findings  *int         `json:"findings"` // in a list null where not all was judged
 }
 
 // RunSession is a session as part of a run: its counts are of what belongs to that.
@@ -40,7 +40,7 @@ type RunSession struct {
 	Requests  int        `json:"requests"`
 	Responses int        `json:"responses"`
 	Errors    int        `json:"errors"`
-	Findings  *int       `json:"findings"` // of the whole session; null where nobody judged it
+	Findings  *int       `json:"findings"` // in a list of the whole session, null where nobody judged it; of one run what belongs to that
 }
 
 // RunPart is a run that a session is part of, and how much of the session belongs to it.
@@ -78,6 +78,40 @@ func NewRun(r *run.Run, now time.Time) *Run {
 		})
 	}
 	return out
+}
+
+// RunDocument is the JSON of "runs" with the id of one: that run, judged, and its calls.
+type RunDocument struct {
+	Version int       `json:"version"`
+	Runs    []Run     `json:"runs"`  // the one that was asked for
+	Calls   []RunCall `json:"calls"` // of all its sessions, by their beginning
+}
+
+// RunCall is a call as part of a run. It has no params, result and error, which export has.
+type RunCall struct {
+	Session     string `json:"session"`                // id
+	Label       string `json:"label"`                  // of the session
+	SessionWide bool   `json:"session_wide,omitempty"` // in a trace: it carried no trace id, so it belongs to its session
+	Depth       int    `json:"depth"`                  // 1: under the last call before it that has 0, and so on
+	Call
+}
+
+// NewRunDocument returns the JSON of the page of a run.
+func NewRunDocument(p *view.RunPage) *RunDocument {
+	of, found := NewRun(p.Run, p.Now), 0
+	for i := range p.Sessions {
+		n := p.Sessions[i].Findings
+		of.Sessions[i].Findings = &n
+		found += n
+	}
+	of.Findings = &found
+	doc := &RunDocument{Version: FormatVersion, Runs: []Run{*of}, Calls: make([]RunCall, 0, len(p.Calls))}
+	for i := range p.Calls {
+		c := &p.Calls[i]
+		h := p.Sessions[c.Session].Header
+		doc.Calls = append(doc.Calls, RunCall{h.ID, h.Label, c.Wide, c.Depth, newCall(c.Call, nil)})
+	}
+	return doc
 }
 
 // NewRunParts returns of which runs the session of each index is part.

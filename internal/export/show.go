@@ -65,7 +65,16 @@ func (d *shown) alone(f *fetched) error {
 	}
 	d.findings(f.frame.Seq)
 	d.http(f.frame)
+	if repeats(f.frame) {
+		return nil
+	}
 	return d.payload(f, -1)
+}
+
+// repeats reports whether the payload of a frame is only there for readers that know no
+// such frame: it repeats what the first one said, and nothing of what this one is about.
+func repeats(f *capture.Frame) bool {
+	return f.Dir == capture.Meta && (f.Kind == capture.HTTPHead || f.Kind == capture.Open || f.Kind == capture.Close)
 }
 
 // mostStories is how many messages of one batch are told of; the frame itself is

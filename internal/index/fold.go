@@ -31,7 +31,7 @@ func (r *reading) foldAll(todo []int) {
 		p.total += r.index.Logs[i].Size
 	}
 	var next atomic.Int64
-	done := make(chan folded)
+	done := make(chan folded, len(todo)) // nobody is left waiting when what follows panics
 	var workers sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), len(todo)) {
 		workers.Go(func() {

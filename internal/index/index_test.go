@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
 	"pgregory.net/rapid"
 
 	"mcpsnoop/internal/capture"
@@ -419,4 +420,24 @@ func TestConcurrentReaders(t *testing.T) {
 	if err != nil || len(names) != 1 {
 		t.Errorf("%v lie in the cache, %v", names, err)
 	}
+}
+
+// TestPanicLeavesNobody: one log brings folding down; no worker stays behind that waits
+// for its result to be taken.
+func TestPanicLeavesNobody(t *testing.T) {
+	ignore := goleak.IgnoreCurrent()
+	w := newWorld(t)
+	for i := range 20 {
+		w.put(fmt.Sprintf("l-1-%012d.jsonl", i), lines("l", 1, 3, false), true)
+	}
+	w.o.Decoder = func(string) capture.LineDecoder { panic("no decoder") }
+	func() {
+		defer func() {
+			if why := recover(); why == nil || !strings.Contains(fmt.Sprint(why), "no decoder") {
+				t.Errorf("panicked with %v", why)
+			}
+		}()
+		Read(w.dir, w.o)
+	}()
+	goleak.VerifyNone(t, ignore)
 }

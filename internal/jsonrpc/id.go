@@ -74,6 +74,3 @@ func IDKey(id []byte) []byte {
 	}
 	return key
 }
-
-// EqualID reports whether two ids, as exact JSON text, are the same id.
-func EqualID(a, b []byte) bool { return bytes.Equal(IDKey(a), IDKey(b)) }

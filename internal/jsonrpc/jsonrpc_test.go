@@ -1,6 +1,7 @@
 package jsonrpc
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -266,7 +267,7 @@ func TestIDs(t *testing.T) {
 		{`"\ud83d"`, `"\ufffd"`, false}, {`"\ud83d"`, `"\ud83d"`, true}, {`"\ud83d"`, `"\ud83e"`, false}, {`"\u007f"`, "\"\x7f\"", true}, {`"<"`, `"\u003c"`, true},
 		{`true`, `true`, true}, {`[1]`, `[1]`, true}, {`{"a":"\u0031"}`, `{"a":"1"}`, false}, {`"\u2028"`, "\"\u2028\"", true},
 	} {
-		if EqualID([]byte(c.a), []byte(c.b)) != c.same || EqualID([]byte(c.b), []byte(c.a)) != c.same {
+		if bytes.Equal(IDKey([]byte(c.a)), IDKey([]byte(c.b))) != c.same {
 			t.Errorf("%s and %s: same is not %v", c.a, c.b, c.same)
 		}
 	}

@@ -207,9 +207,9 @@ func anyFrame(rt *rapid.T, f capture.Frame, n uint64, unordered bool) *capture.F
 	}
 	if f.Transport == capture.HTTP {
 		f.Exchange, f.MCPSession = rapid.Uint64Range(0, 3).Draw(rt, "exchange"), anyOf(rt, "", "", "x", "y")
-		f.HTTP = &capture.HTTPFacts{Verb: anyOf(rt, "POST", "POST", "GET", ""), Request: map[string]string{versionHeader: anyOf(rt, "", "2025-06-18", "2026-07-28")}}
+		f.HTTP = &capture.HTTPFacts{Verb: anyOf(rt, "POST", "POST", "GET", ""), Request: map[string]string{mcp.VersionHeader: anyOf(rt, "", "2025-06-18", "2026-07-28")}}
 		if f.Dir != capture.C2S && f.Kind != capture.HTTPHead {
-			f.HTTP = &capture.HTTPFacts{Status: anyOf(rt, 200, 202, 400, 0), Response: map[string]string{sessionHeader: f.MCPSession}, ClosedBy: anyOf(rt, "", "client", "server")}
+			f.HTTP = &capture.HTTPFacts{Status: anyOf(rt, 200, 202, 400, 0), Response: map[string]string{mcp.SessionHeader: f.MCPSession}, ClosedBy: anyOf(rt, "", "client", "server")}
 			if rapid.Bool().Draw(rt, "event") {
 				f.HTTP.SSE = &capture.SSEEvent{}
 			}

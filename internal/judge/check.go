@@ -23,11 +23,7 @@
 // beyond, something is forgotten, and what follows from its absence convicts nobody.
 package judge
 
-import (
-	"strings"
-
-	"mcpsnoop/internal/mcp"
-)
+import "mcpsnoop/internal/mcp"
 
 // Actor says whom a clause binds, and which side sent an event.
 type Actor uint8
@@ -129,14 +125,7 @@ func (c *Clause) URL(r mcp.Revision) string {
 }
 
 // Newest returns the newest revision that has the clause.
-func (c *Clause) Newest() mcp.Revision {
-	for r := mcp.Latest; r > mcp.NoRevision; r-- {
-		if c.In.Has(r) {
-			return r
-		}
-	}
-	return mcp.NoRevision
-}
+func (c *Clause) Newest() mcp.Revision { return c.In.Newest() }
 
 // Check is one judgement, as code, with its documentation. Its texts are one line
 // each, or a short paragraph.
@@ -150,8 +139,9 @@ type Check struct {
 	On       []On
 	New      func() any // its state in one session, nil if it needs none
 
-	slot  int // of the registry
-	state int // of its state in a session
+	registry *Registry // that has it, nil if none
+	slot     int       // there
+	state    int       // of its state in a session
 }
 
 // Tracker keeps facts about a session that several checks need. It is told of events
@@ -162,6 +152,7 @@ type Tracker struct {
 	On     []On
 	Before bool // it is told of an event before the checks are
 
+	registry    *Registry
 	slot, state int
 }
 
@@ -197,9 +188,3 @@ const (
 	Answer    = Result | Error
 	Asking    = Request | Notification
 )
-
-// Area returns the part of a check's id before the dot.
-func (c *Check) Area() string {
-	area, _, _ := strings.Cut(c.ID, ".")
-	return area
-}

@@ -19,7 +19,7 @@ func (s *conv) tell(e *Event) {
 			}
 		}
 	}
-	if e.Kind == Request && e.From == Client && e.Method == "initialize" && s.facts.Messages == 0 && !s.holed() {
+	if e.Kind == Request && e.From == Client && e.Method == "initialize" && s.facts.Messages == 0 && !s.gapped() {
 		s.fromStart = true // over HTTP too: a session begins with it
 	}
 	e.Revision = s.revisionOf(e)
@@ -104,9 +104,9 @@ func (s *conv) broke(c call, reason any) {
 	}
 }
 
-func (s *conv) state(slot int, make func() any) any {
+func (s *conv) state(slot int, create func() any) any {
 	if s.states[slot] == nil {
-		s.states[slot] = make()
+		s.states[slot] = create()
 	}
 	return s.states[slot]
 }

@@ -165,7 +165,8 @@ func TestPinned(t *testing.T) {
 func TestRevisionOfMessage(t *testing.T) {
 	var got []string
 	all := clause("A-1", mcp.AllRevisions, spy("a.a", &got, Message|Head, func(e *Event) string { return fmt.Sprintf("%d %v", e.Seq, e.Revision) }))
-	w := newWorld(t, registry(t, []*Clause{all}))
+	r := registry(t, []*Clause{all})
+	w := newWorld(t, r)
 	w.lines("> " + ping)
 	handshake(w)
 	w.lines("> " + discover + "\n< " + discovered + `
@@ -176,10 +177,10 @@ func TestRevisionOfMessage(t *testing.T) {
 	same(t, "revisions", got, "1 ", "2 ", "3 ", "4 2026-07-28", "5 2026-07-28", "6 2026-07-28", "7 2025-11-25", "8 2026-07-28", "9 ")
 
 	got = nil
-	w = newWorld(t, registry(t, []*Clause{all}), web)
+	w = newWorld(t, r, web)
 	head := func(n uint64, version, body string) {
-		w.add(capture.Meta, `{}`, of(n), kind(capture.HTTPHead), verb("POST", versionHeader, version))
-		w.add(capture.C2S, body, of(n), verb("POST", versionHeader, version))
+		w.add(capture.Meta, `{}`, of(n), kind(capture.HTTPHead), verb("POST", mcp.VersionHeader, version))
+		w.add(capture.C2S, body, of(n), verb("POST", mcp.VersionHeader, version))
 	}
 	head(1, "2026-07-28", discover)
 	head(2, "2026-07-28", `{"jsonrpc":"2.0","id":3,"method":"ping","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2027-01-01"}}}`)
@@ -201,14 +202,41 @@ func TestAnswerOfEarlyRequest(t *testing.T) {
 	same(t, "report", spellReport(w.judge.End(0)), "2025-11-25 L-1 fail 4")
 }
 
-// TestStandsThoughBlind: a server that has not shown to know the revision is not judged by
-// it, but what was told of it before stands.
-func TestStandsThoughBlind(t *testing.T) {
+// TestWhatNoRevisionAllows: a server that has not shown to know the revision is not judged by
+// it, but by what all revisions demand alike.
+func TestWhatNoRevisionAllows(t *testing.T) {
 	w := newWorld(t, registry(t, []*Clause{clause("C-1", mcp.AllRevisions, bad("a.a", Request, "ping"))}))
 	w.lines("> " + initialize + "\n< " + ping + `
 		< {"jsonrpc":"2.0","id":0,"error":{"code":-32601,"message":"no"}}
 		> {"jsonrpc":"2.0","id":1,"method":"tools/list","params":{` + declared + `}}
 		< {"jsonrpc":"2.0","id":8,"method":"ping","params":{` + declared + `}}`)
 	same(t, "told", w.told, "C-1 2025-11-25 2")
-	same(t, "report", spellReport(w.judge.End(0)), "2026-07-28 C-1 fail 2")
+	same(t, "report", spellReport(w.judge.End(0)), "2026-07-28 C-1 fail 2 5")
+}
+
+// TestInitializeAgain: whoever was refused by an HTTP status, or not answered, asks again, and
+// that is the handshake that counts.
+func TestInitializeAgain(t *testing.T) {
+	again := strings.Replace(initialize, `"id":0`, `"id":9`, 1)
+	agreed := strings.Replace(initialized, `"id":0`, `"id":9`, 1)
+	if again == initialize || agreed == initialized {
+		t.Fatal("the texts have other ids")
+	}
+	check := func() []*Clause { return []*Clause{clause("L-1", 1<<mcp.V2025_11_25, bad("a.ping", Request, "ping"))} }
+	w := newWorld(t, registry(t, check()))
+	w.lines("> " + initialize + "\n> " + again + "\n< " + agreed + "\n> " + ping)
+	same(t, "on stdio", w.told, "L-1 2025-11-25 4")
+	if w.judge.convs[0].facts.Phase != Initialized {
+		t.Errorf("phase %d", w.judge.convs[0].facts.Phase)
+	}
+	w = newWorld(t, registry(t, check()), web)
+	w.add(capture.C2S, initialize, of(1))
+	w.add(capture.S2C, "", of(1), kind(capture.HTTPHead), func(f *capture.Frame) { facts(f).Status = 401 })
+	if w.judge.convs[0].facts.Phase != Refused {
+		t.Errorf("after 401: phase %d", w.judge.convs[0].facts.Phase)
+	}
+	w.add(capture.C2S, again, of(2))
+	w.add(capture.S2C, agreed, of(2), func(f *capture.Frame) { facts(f).Status = 200 })
+	w.add(capture.C2S, ping, of(3))
+	same(t, "over HTTP", w.told, "L-1 2025-11-25 5")
 }

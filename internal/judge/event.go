@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"fmt"
 	"time"
 
 	"mcpsnoop/internal/capture"
@@ -153,7 +154,7 @@ func (e *Event) Meta() jsontree.Node {
 // OK counts a subject: something the clause is about, which was as it must be.
 func (e *Event) OK() {
 	if e.counts != nil {
-		e.counts[e.s.j.options.Registry.tally(e.call.slot)]++
+		e.counts[e.s.j.options.Registry.place(e.call.slot)]++
 	}
 }
 
@@ -170,6 +171,14 @@ func (e *Event) BadAt(seq uint64, detail string) {
 	e.s.found(e, seq, detail)
 }
 
+// Badf is [Event.Bad] with a format, as of [fmt.Sprintf].
+func (e *Event) Badf(format string, args ...any) { e.BadAt(e.Seq, fmt.Sprintf(format, args...)) }
+
+// BadAtf is [Event.BadAt] with a format.
+func (e *Event) BadAtf(seq uint64, format string, args ...any) {
+	e.BadAt(seq, fmt.Sprintf(format, args...))
+}
+
 // Note tells of something that may well be legal; it never changes a verdict.
 func (e *Event) Note(detail string) {
 	if e.counts != nil {
@@ -177,8 +186,11 @@ func (e *Event) Note(detail string) {
 	}
 }
 
+// Notef is [Event.Note] with a format.
+func (e *Event) Notef(format string, args ...any) { e.Note(fmt.Sprintf(format, args...)) }
+
 // State returns the state of the check or tracker that is being run.
-func State[T any](e *Event) T { return e.s.state(e.call.state, e.call.make).(T) }
+func State[T any](e *Event) T { return e.s.state(e.call.state, e.call.create).(T) }
 
 // Of returns the state of a tracker, for checks to read and for the tracker itself.
 func Of[T any](e *Event, t *Tracker) T { return e.s.state(t.state, t.New).(T) }
@@ -199,32 +211,13 @@ func (e *Event) Follows(from Actor, at session.Instant) bool {
 
 // FromStart reports whether all of the session up to here is in the log: its beginning,
 // and no frame is missing. Without that, what was not seen may still have been.
-func (e *Event) FromStart() bool { return e.s.fromStart && !e.s.holed() }
+func (e *Event) FromStart() bool { return e.s.fromStart && !e.s.gapped() }
 
 // Whole reports whether every message since the log began was seen and read: no frame
 // is missing, cut or blacked out. What the session was before the log is another
 // question, see FromStart.
-func (e *Event) Whole() bool { return !e.s.holed() && !e.s.partial }
-
-// ServerModern reports whether the server has shown so far that it speaks a revision
-// without handshake. Any other answers such requests as its own revision wants.
-func (e *Event) ServerModern() bool { return e.s.eras.modern || e.s.pinned != mcp.NoRevision }
+func (e *Event) Whole() bool { return !e.s.gapped() && !e.s.partial }
 
 // Pinned reports whether the user said at which revision to judge, and nothing in a
 // capture of this kind says otherwise.
 func (e *Event) Pinned() bool { return e.s.pinned != mcp.NoRevision }
-
-// OneClient reports whether the session is one client's for certain, and the event part
-// of it: among several sessions, a request that names none may be anybody's.
-func (e *Event) OneClient() bool {
-	id := e.s.facts.SessionID
-	switch {
-	case e.Transport == capture.Stdio:
-		return true
-	case id == "":
-		return e.s.oneClient()
-	case e.Post == nil || e.Post.Header[sessionHeader] == id || e.Frame.MCPSession == id:
-		return true
-	}
-	return len(e.s.j.convs) == 1 && e.s.oneClient()
-}

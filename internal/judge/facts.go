@@ -16,7 +16,7 @@ type Phase uint8
 const (
 	BeforeInitialize Phase = iota
 	Initializing           // initialize was sent
-	Refused                // and answered with an error
+	Refused                // and answered with an error, or refused by an HTTP status
 	Initialized            // and answered with a result
 	Ready                  // and notifications/initialized came
 )
@@ -158,13 +158,13 @@ func (s *conv) learn(e *Event) {
 	}
 	switch {
 	case e.Kind == Request && e.From == Client && e.Method == "initialize":
-		if f.Phase == BeforeInitialize || f.Phase == Refused {
+		if f.Phase < Initialized { // one that was refused, or never answered, is asked again
 			f.Phase, f.Initialize = Initializing, e.Seq
 			f.Asked = short(e.Msg.Params.Get("protocolVersion"))
 			f.ClientCaps = capsIn(e, e.Msg.Params)
 			s.proposed(f.Asked)
 		}
-	case e.Kind&Answer != 0 && e.From == Server && e.Method == "initialize" && e.Request != nil && e.Request.Seq == f.Initialize && f.Phase == Initializing:
+	case e.Kind&Answer != 0 && e.From == Server && e.Method == "initialize" && e.Request != nil && (f.Phase == Initializing || f.Phase == Refused && e.Kind == Result):
 		if e.Kind == Error {
 			f.Phase = Refused
 			return
@@ -174,8 +174,8 @@ func (s *conv) learn(e *Event) {
 		f.ServerCaps = capsIn(e, e.Msg.Result)
 		s.negotiated(f.Version)
 	case e.Kind == Notification && e.From == Client && e.Method == "notifications/initialized":
-		if f.Phase == Initialized {
-			f.Phase = Ready
+		if f.Phase == Initialized || f.Phase == Initializing && (s.gapped() || s.partial) {
+			f.Phase = Ready // the answer may be what is missing
 		}
 	case e.Kind == Result && e.From == Server && e.Method == "server/discover" && e.Request != nil && !f.Discovered:
 		f.Discovered = true

@@ -30,7 +30,7 @@ const (
 // Finding is one conviction.
 type Finding struct {
 	Check    *Check
-	Clause   *Clause // nil in tallies: a check may decide several
+	Clause   *Clause // nil until it stands under one: a check may decide several
 	Revision mcp.Revision
 	Seq      uint64          // frame it points to
 	At       uint64          // frame that made it certain; 0 at the end
@@ -133,7 +133,7 @@ func (s *conv) give(f *Finding, r mcp.Revision) bool {
 			return false
 		}
 		if r = s.eras.proposal; !mcp.HasHandshake(r) {
-			r = newestHandshake()
+			r = mcp.Legacy.Newest()
 		}
 	} else if mcp.PerRequest(r) && !s.eras.modern && s.pinned == mcp.NoRevision && !s.trace {
 		return false
@@ -149,15 +149,6 @@ func (s *conv) give(f *Finding, r mcp.Revision) bool {
 		}
 	}
 	return done
-}
-
-func newestHandshake() mcp.Revision {
-	for r := mcp.Latest; r > mcp.NoRevision; r-- {
-		if mcp.HasHandshake(r) {
-			return r
-		}
-	}
-	return mcp.NoRevision
 }
 
 func (s *conv) tellFinding(f *Finding, c *Clause, r mcp.Revision) {

@@ -24,20 +24,23 @@ type Options struct {
 type Judge struct {
 	options Options
 	convs   []*conv
-	heads   map[exchangeKey]*Post // of which nobody knows yet whose they are
-	event   Event
-	parser  jsonrpc.Parser // of answers that were held back
-	taps    map[string]*holes
-	skips   int // lines that could not be read
-	found   int // findings that are kept
+	// Sessions in which initialize was sent, and those that have a session id.
+	handshakes, identified int
+	heads                  map[exchangeKey]*Post // of which nobody knows yet whose they are
+	event                  Event
+	parser                 jsonrpc.Parser // of answers that were held back
+	taps                   map[string]*gaps
+	gaps                   gaps // lines that could not be read
+	found                  int  // findings that are kept
 }
 
-// holes counts where frames of a tap are missing, of whatever session they were.
-type holes struct{ n int }
+// gaps counts where frames of a tap are missing, or lines of a log, of whatever session
+// they were.
+type gaps struct{ n int }
 
 // New returns a judge of a log.
 func New(o Options) *Judge {
-	return &Judge{options: o, heads: map[exchangeKey]*Post{}, taps: map[string]*holes{}}
+	return &Judge{options: o, heads: map[exchangeKey]*Post{}, taps: map[string]*gaps{}}
 }
 
 // conv is one session being judged.
@@ -48,13 +51,12 @@ type conv struct {
 	trace     bool // a trace: judged as a whole
 	unordered bool // its recorder numbered frames after they had gone on
 	fromStart bool // the log holds the beginning
-	tap       *holes
-	holes     int          // of the tap, before it began
-	skips     int          // of the log, likewise
-	hole      bool         // something is missing
-	partial   bool         // a message was there and could not be read in full
-	pinned    mcp.Revision // at which all is judged, whatever messages say
-	settled   mcp.Revision // of the handshake
+	tap       *gaps
+	before    struct{ tap, log gaps } // what was missing when it began
+	gap       bool                    // something of it is missing
+	partial   bool                    // a message was there and could not be read in full
+	pinned    mcp.Revision            // at which all is judged, whatever messages say
+	settled   mcp.Revision            // of the handshake
 	facts     Facts
 	eras      eras
 	requests  requests
@@ -92,12 +94,12 @@ func (j *Judge) at(i int) *conv {
 }
 
 // Skip notes that a line of the log could not be read: something is missing from here on.
-func (j *Judge) Skip() { j.skips++ }
+func (j *Judge) Skip() { j.gaps.n++ }
 
-// holed reports whether something of the session, or of others beside it, is missing since
+// gapped reports whether something of the session, or of others beside it, is missing since
 // it began.
-func (s *conv) holed() bool {
-	return s.hole || s.skips != s.j.skips || s.tap != nil && s.holes != s.tap.n
+func (s *conv) gapped() bool {
+	return s.gap || s.before.log != s.j.gaps || s.tap != nil && s.before.tap != *s.tap
 }
 
 // Step takes what the reducer made of a frame. The frame and the step are not kept.
@@ -163,12 +165,12 @@ func element(parsed []jsonrpc.Message, place int32) *jsonrpc.Message {
 func (s *conv) begin(f *capture.Frame) {
 	s.begun = true
 	if s.tap = s.j.taps[f.Tap]; s.tap == nil {
-		s.tap = &holes{}
+		s.tap = &gaps{}
 		s.j.taps[f.Tap] = s.tap
 	}
-	s.holes = s.tap.n
+	s.before.tap = *s.tap
 	if s.index > 0 { // else what could not be read may have been its beginning
-		s.skips = s.j.skips
+		s.before.log = s.j.gaps
 	}
 	s.trace = f.Flags&capture.Sparse != 0
 	s.unordered = f.Mono == capture.NoMono && !s.trace

@@ -97,7 +97,7 @@ func (s *conv) batched(e *Event, m *session.Message) bool {
 func (s *conv) unread(e *Event) {
 	s.partial = true
 	if e.Msg == nil {
-		s.hole = true // nobody knows what it was
+		s.gap = true // nobody knows what it was
 		return
 	}
 	if e.Kind == Malformed {

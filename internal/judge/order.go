@@ -23,23 +23,23 @@ type held struct {
 
 // Limits of waiting, and of what may wait.
 const (
-	heldMost   = 64
-	heldFrames = 256
-	heldTime   = 2 * time.Second
-	heldBytes  = 1 << 20 // of one frame
-	heldInAll  = 4 << 20 // bytes
+	maxHeld       = 64
+	maxHeldFrames = 256
+	maxHeldTime   = 2 * time.Second
+	maxHeldFrame  = 1 << 20 // of one frame
+	maxHeldBytes  = 4 << 20 // bytes
 )
 
 // hold keeps an answer back that may stand before its request.
 func (s *conv) hold(e *Event) bool {
-	if !s.unordered || e.Msg.ID == nil || string(e.Msg.ID) == "null" || len(s.held) >= heldMost || len(e.Frame.Payload) > heldBytes {
+	if !s.unordered || e.Msg.ID == nil || string(e.Msg.ID) == "null" || len(s.held) >= maxHeld || len(e.Frame.Payload) > maxHeldFrame {
 		return false
 	}
 	size := len(e.Frame.Payload)
 	for i := range s.held {
 		size += len(s.held[i].frame.Payload)
 	}
-	if size > heldInAll {
+	if size > maxHeldBytes {
 		return false
 	}
 	key := IDKey(e.From.other(), e.Msg.ID)
@@ -48,7 +48,7 @@ func (s *conv) hold(e *Event) bool {
 	}
 	s.held = append(s.held, held{
 		frame: e.Frame.Clone(), element: e.Msg.Element, kind: e.Kind, key: key,
-		until: s.frames + heldFrames, late: e.At.Wall.Add(heldTime), post: e.Post, reply: e.Reply,
+		until: s.frames + maxHeldFrames, late: e.At.Wall.Add(maxHeldTime), post: e.Post, reply: e.Reply,
 	})
 	return true
 }

@@ -170,7 +170,7 @@ func TestHeld(t *testing.T) {
 	w.lines("< " + pong + "\n> " + ping)
 	same(t, "paired", *got, "1 to 2")
 	w.lines("< " + pong)
-	for range heldFrames {
+	for range maxHeldFrames {
 		w.lines(`< {"jsonrpc":"2.0","method":"n"}`)
 	}
 	same(t, "waits", *got, "1 to 2")
@@ -179,7 +179,7 @@ func TestHeld(t *testing.T) {
 
 	w, got = pairing(t, unordered)
 	w.lines("< " + pong)
-	w.now += heldTime
+	w.now += maxHeldTime
 	w.lines(`< {"jsonrpc":"2.0","method":"n"}`)
 	same(t, "too late", *got, "1 to nothing")
 	w.lines("< " + pong)
@@ -188,16 +188,16 @@ func TestHeld(t *testing.T) {
 	same(t, "at the end", *got, "1 to nothing", "3 to nothing")
 
 	w, got = pairing(t, unordered)
-	for range heldMost + 1 {
+	for range maxHeld + 1 {
 		w.lines("< " + pong)
 	}
-	same(t, "too many", *got, fmt.Sprintf("%d to nothing", heldMost+1))
+	same(t, "too many", *got, fmt.Sprintf("%d to nothing", maxHeld+1))
 	w, got = pairing(t, unordered)
-	w.add(capture.S2C, `{"jsonrpc":"2.0","id":9,"result":"`+strings.Repeat("x", heldBytes)+`"}`)
+	w.add(capture.S2C, `{"jsonrpc":"2.0","id":9,"result":"`+strings.Repeat("x", maxHeldFrame)+`"}`)
 	same(t, "too large", *got, "1 to nothing")
 	w, got = pairing(t, unordered)
-	large := `{"jsonrpc":"2.0","id":9,"result":"` + strings.Repeat("x", heldBytes-100) + `"}`
-	for range heldInAll/heldBytes + 2 {
+	large := `{"jsonrpc":"2.0","id":9,"result":"` + strings.Repeat("x", maxHeldFrame-100) + `"}`
+	for range maxHeldBytes/maxHeldFrame + 2 {
 		w.add(capture.S2C, large)
 	}
 	if len(*got) == 0 {
@@ -235,22 +235,22 @@ func TestAsked(t *testing.T) {
 		if e.Post != nil {
 			header, _ = e.Post.Head("x")
 		}
-		return fmt.Sprintf("%v %v %v %v %v %s", open != nil && open.Key() == e.Request.Key(), e.ServerModern(), e.Pinned(), e.Forgot(), e.Meta().Exists(), header)
+		return fmt.Sprintf("%v %v %v %v %s", open != nil && open.Key() == e.Request.Key(), e.Pinned(), e.Forgot(), e.Meta().Exists(), header)
 	})
 	r := registry(t, []*Clause{clause("A-1", mcp.AllRevisions, check)})
 	w := newWorld(t, r)
 	w.lines("> " + ping + "\n> " + ping + "\n> " + discover + "\n< " + discovered)
 	w.judge.convs[0].requests.n = maxOpen
 	w.lines("> " + ping + "\n> " + discover)
-	same(t, "asked", got, "false false false false false none", "true false false false false none", "false false false false true none",
-		"true true false false false none", "false true false true true none")
+	same(t, "asked", got, "false false false false none", "true false false false none", "false false false true none",
+		"true false false false none", "false false true true none")
 
 	got = nil
 	w = newWorld(t, r, web, trace)
 	w.judge.options.Revision = mcp.V2025_11_25
 	w.add(capture.C2S, "", kind(capture.HTTPHead), verb("POST", "x", "y"))
 	w.add(capture.C2S, ping)
-	same(t, "pinned", got, "false true true false false y")
+	same(t, "pinned", got, "false true false false y")
 }
 
 // TestDeclarations: capabilities that come with every request are read once.

@@ -18,9 +18,9 @@ type exchangeKey struct {
 // posts are the HTTP exchanges of a session.
 //
 // Our own logs number them. Traces do not: there a request head belongs to the next
-// message of the client if no other stands before it, and an answer's head to the only exchange that waits for one,
-// or else to the one that the message after it answers; what stays ambiguous is not
-// paired. Other logs say of a message only with which status it came.
+// message of the client if no other stands before it, and an answer's head to the only
+// exchange that waits for one, or else to the one that the message after it answers; what
+// stays ambiguous is not paired. Other logs say of a message only with which status it came.
 type posts struct {
 	byExchange map[uint64]*Post
 	waiting    []*Post // of a trace: not answered so far
@@ -196,7 +196,7 @@ func declaredIn(parsed []jsonrpc.Message) mcp.Revision {
 	text, ok := parsed[0].Params.Path("_meta", mcp.MetaProtocolVersion).StrBytes()
 	r := mcp.ParseRevision(string(text))
 	if ok && !mcp.PerRequest(r) {
-		return newestModern()
+		return mcp.Modern.Newest()
 	}
 	return r
 }
@@ -263,108 +263,4 @@ func (s *conv) resolve(e *Event) {
 	if p.Reply == nil && !s.trace && e.Frame.Exchange == 0 { // the status came with the message
 		_, e.Reply = s.carryOld(e.Frame)
 	}
-}
-
-func (s *conv) headEvent(f *capture.Frame, p *Post) {
-	e := &s.j.event
-	*e = Event{Kind: Head, From: Client, Seq: p.Seq, At: p.At, Post: p}
-	e.Revision = p.revision
-	if p.revision == mcp.NoRevision || s.pinned != mcp.NoRevision || s.trace {
-		e.Revision = s.revisionOf(e.with(s, f))
-	}
-	s.plain(e.with(s, f))
-}
-
-func (s *conv) statusEvent(f *capture.Frame, p *Post, r *Reply) {
-	e := &s.j.event
-	*e = Event{Kind: Status, From: Server, Seq: r.Seq, At: session.Instant{Wall: f.Time, Mono: f.Mono}, Post: p, Reply: r}
-	e.with(s, f)
-	e.Revision = s.revisionOf(e)
-	if p != nil && len(p.Requests) == 0 && p.revision != mcp.NoRevision && s.pinned == mcp.NoRevision && !s.trace {
-		e.Revision = p.revision
-	}
-	s.plain(e)
-	if id, ok := r.Header[sessionHeader]; ok && s.facts.SessionID == "" {
-		s.facts.SessionID = id
-	}
-}
-
-const sessionHeader = "mcp-session-id"
-
-func (e *Event) with(s *conv, f *capture.Frame) *Event {
-	e.s, e.Frame, e.Transport, e.Facts = s, f, f.Transport, &s.facts
-	return e
-}
-
-// plain tells of an event that is no message.
-func (s *conv) plain(e *Event) {
-	reg := s.j.options.Registry
-	s.run(reg.before.of(e), e)
-	s.run(s.table(e.Revision).of(e), e)
-	s.run(reg.after.of(e), e)
-}
-
-// closed takes the end of an answer, or of a transport.
-func (s *conv) closed(f *capture.Frame) {
-	var p *Post
-	if f.Exchange != 0 {
-		p = s.posts.byExchange[f.Exchange]
-		if p == nil && s.j.heads[exchangeKey{f.Tap, f.Exchange}] != nil { // it ended before anything else of it was seen
-			p = s.exchange(f, nil)
-		}
-	}
-	e := &s.j.event
-	*e = Event{Kind: Closed, From: Server, Seq: f.Seq, At: session.Instant{Wall: f.Time, Mono: f.Mono}, Post: p}
-	e.with(s, f)
-	if h := f.HTTP; h != nil {
-		switch h.ClosedBy {
-		case "client":
-			e.ClosedBy = Client
-		case "server":
-			e.ClosedBy = Server
-		}
-	}
-	if f.Dir == capture.C2S {
-		e.From = Client
-	}
-	if p != nil {
-		p.Over = true
-		delete(s.posts.byExchange, f.Exchange)
-	}
-	e.Revision = s.revisionOf(e)
-	s.plain(e)
-}
-
-// clients tells whether several clients may share a session.
-type clients struct {
-	first       uint64 // hash of the clientInfo that was seen first
-	several     bool
-	initializes int
-}
-
-func (c *clients) see(e *Event) {
-	if e.Kind != Request || e.From != Client {
-		return
-	}
-	info := e.Meta().Get(mcp.MetaClientInfo)
-	if e.Method == "initialize" {
-		c.initializes++
-		info = e.Msg.Params.Get("clientInfo")
-	}
-	if !info.Exists() {
-		return
-	}
-	name, _ := info.Get("name").StrBytes()
-	h := Hash(name)
-	switch c.first {
-	case 0:
-		c.first = h
-	case h:
-	default:
-		c.several = true
-	}
-}
-
-func (s *conv) oneClient() bool {
-	return s.clients.initializes <= 1 && !s.clients.several && (s.clients.initializes == 1 || s.clients.first != 0)
 }

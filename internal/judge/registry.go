@@ -3,12 +3,14 @@ package judge
 import (
 	"fmt"
 	"math/bits"
+	"slices"
 
 	"mcpsnoop/internal/mcp"
 )
 
-// Registry is a set of clauses, checks and trackers, ready to be run. It does not
-// change and can be used by several judges.
+// Registry is a set of clauses, checks and trackers, ready to be run. It does not change and
+// can be used by several judges, at the same time too. Its checks and trackers are its own:
+// they know the places of their states in its sessions.
 type Registry struct {
 	clauses  []*Clause // in the order of reports
 	checks   []*Check
@@ -21,8 +23,10 @@ type Registry struct {
 	legacy   table                 // of those of any revision with a handshake
 	all      table
 	rows     [mcp.Latest + 1][]*Clause
-	common   []bool // by check: its clauses are the same, but for sections, in all revisions with a handshake that have them
-	deciding [][mcp.Latest + 1][]*Clause
+	deciding [][mcp.Latest + 1][]*Clause // by check
+	// By check: all revisions with a handshake have its clauses, of the same ids, levels and
+	// signals, and without a gate. What it finds is certain before the revision is.
+	common []bool
 }
 
 // table says whom to call for an event: by kind and side, and by method.
@@ -34,19 +38,46 @@ type calls struct {
 }
 
 type call struct {
-	slot  int
-	state int
-	check *Check     // nil for a tracker
-	make  func() any // its state
-	do    func(*Event)
+	slot   int
+	state  int
+	check  *Check     // nil for a tracker
+	create func() any // its state
+	do     func(*Event)
 }
 
 // NewRegistry makes a registry. Clauses stand in the order in which reports list them.
-// It fails on what no registry should hold: ids that stand twice, checks that decide
-// nothing, clauses without either checks or a reason.
+// It fails on what no registry should hold: ids that stand twice, clauses without either
+// checks or a reason, checks and trackers of another registry. Where it fails, it has
+// taken none of them.
 func NewRegistry(clauses []*Clause, trackers []*Tracker) (*Registry, error) {
 	r := &Registry{clauses: clauses, trackers: trackers}
-	for _, t := range trackers {
+	if err := r.addTrackers(); err != nil {
+		return nil, err
+	}
+	known := map[string]*Check{}
+	for _, c := range clauses {
+		if err := r.addClause(c, known); err != nil {
+			return nil, err
+		}
+	}
+	for _, t := range r.trackers {
+		t.registry = r
+	}
+	for _, check := range r.checks {
+		check.registry = r
+	}
+	r.bind()
+	return r, nil
+}
+
+func (r *Registry) addTrackers() error {
+	for i, t := range r.trackers {
+		switch {
+		case t.registry != nil:
+			return fmt.Errorf("tracker %d belongs to another registry", i)
+		case slices.Contains(r.trackers[:i], t):
+			return fmt.Errorf("tracker %d stands twice", i)
+		}
 		t.slot, t.state = r.slots, r.states
 		r.slots++
 		r.states++
@@ -54,40 +85,66 @@ func NewRegistry(clauses []*Clause, trackers []*Tracker) (*Registry, error) {
 		if t.Before {
 			to = &r.before
 		}
-		to.add(call{slot: t.slot, state: t.state, make: t.New}, t.On)
+		to.add(call{slot: t.slot, state: t.state, create: t.New}, t.On)
 	}
-	ids := map[string]*Check{}
-	for _, c := range clauses {
-		if (len(c.Checks) == 0) == (c.Unjudged == "") || c.In == 0 || c.Level == 0 || c.Actor == 0 || c.Rule == "" || c.Section == "" {
-			return nil, fmt.Errorf("clause %s is incomplete", c.ID)
-		}
-		for rev := mcp.Revision(1); rev <= mcp.Latest; rev++ {
-			if !c.In.Has(rev) {
-				continue
-			}
-			for _, other := range r.rows[rev] {
-				if other.ID == c.ID {
-					return nil, fmt.Errorf("clause %s stands twice in %v", c.ID, rev)
-				}
-			}
-			r.rows[rev] = append(r.rows[rev], c)
-		}
-		for _, check := range c.Checks {
-			if known := ids[check.ID]; known == nil {
-				ids[check.ID] = check
-				check.slot, check.state = r.slots, r.states
-				r.slots++
-				if check.New != nil {
-					r.states++
-				}
-				r.checks = append(r.checks, check)
-			} else if known != check {
-				return nil, fmt.Errorf("two checks are called %s", check.ID)
-			}
-		}
+	return nil
+}
+
+// addClause adds a clause, and of its checks those that are not known by their ids.
+func (r *Registry) addClause(c *Clause, known map[string]*Check) error {
+	if fault := c.fault(); fault != "" {
+		return fmt.Errorf("clause %s %s", c.ID, fault)
 	}
-	r.bind()
-	return r, nil
+	for rev := mcp.Revision(1); rev <= mcp.Latest; rev++ {
+		if !c.In.Has(rev) {
+			continue
+		}
+		for _, other := range r.rows[rev] {
+			if other.ID == c.ID {
+				return fmt.Errorf("clause %s stands twice in %v", c.ID, rev)
+			}
+		}
+		r.rows[rev] = append(r.rows[rev], c)
+	}
+	for _, check := range c.Checks {
+		switch was := known[check.ID]; {
+		case was == check:
+			continue
+		case was != nil:
+			return fmt.Errorf("two checks are called %s", check.ID)
+		case check.registry != nil:
+			return fmt.Errorf("check %s belongs to another registry", check.ID)
+		}
+		known[check.ID] = check
+		check.slot, check.state = r.slots, r.states
+		r.slots++
+		if check.New != nil {
+			r.states++
+		}
+		r.checks = append(r.checks, check)
+	}
+	return nil
+}
+
+// fault says what a clause lacks, "" if nothing.
+func (c *Clause) fault() string {
+	switch {
+	case len(c.Checks) == 0 && c.Unjudged == "":
+		return "has neither checks nor a reason to have none"
+	case len(c.Checks) > 0 && c.Unjudged != "":
+		return "has checks and a reason to have none"
+	case c.In == 0:
+		return "is in force at no revision"
+	case c.Level == 0:
+		return "has no level"
+	case c.Actor == 0:
+		return "binds nobody"
+	case c.Section == "":
+		return "names no section"
+	case c.Rule == "":
+		return "has no rule"
+	}
+	return ""
 }
 
 // MustRegistry is [NewRegistry] for tables that tests have seen: it panics where that fails.
@@ -104,7 +161,7 @@ func (r *Registry) bind() {
 	r.common = make([]bool, r.slots)
 	r.deciding = make([][mcp.Latest + 1][]*Clause, r.slots)
 	for _, check := range r.checks {
-		one := call{slot: check.slot, state: check.state, check: check, make: check.New}
+		one := call{slot: check.slot, state: check.state, check: check, create: check.New}
 		var in mcp.Revisions
 		for rev := mcp.Revision(1); rev <= mcp.Latest; rev++ {
 			for _, c := range r.rows[rev] {
@@ -127,7 +184,7 @@ func (r *Registry) bind() {
 	}
 }
 
-// isCommon reports whether a check convicts of the same in all revisions with a handshake.
+// isCommon reports what Registry.common holds of a check.
 func (r *Registry) isCommon(check *Check) bool {
 	first := []*Clause(nil)
 	for rev := mcp.Revision(1); rev <= mcp.Latest; rev++ {
@@ -162,8 +219,19 @@ func (r *Registry) In(rev mcp.Revision) []*Clause { return r.rows[rev] }
 // of returns the clauses of a revision that a check decides.
 func (r *Registry) of(check *Check, rev mcp.Revision) []*Clause { return r.deciding[check.slot][rev] }
 
-// tally returns the place of a check among the counts of a session.
-func (r *Registry) tally(slot int) int { return slot - len(r.trackers) }
+// place returns the place of a check among the counts of a session.
+func (r *Registry) place(slot int) int { return slot - len(r.trackers) }
+
+// always reports whether a check decides a clause at every revision: what it convicts of, no
+// revision allows.
+func (r *Registry) always(check *Check) bool {
+	for _, rev := range mcp.Known() {
+		if len(r.of(check, rev)) == 0 {
+			return false
+		}
+	}
+	return true
+}
 
 // add binds functions to what they ask for.
 func (t *table) add(one call, list []On) {

@@ -166,7 +166,7 @@ func (s *conv) worthTelling(rev, r mcp.Revision) bool {
 			}
 		}
 	}
-	return !s.blind(rev) && slices.ContainsFunc(s.results[rev].subjects, func(n uint32) bool { return n > 0 })
+	return !s.foreign(rev) && slices.ContainsFunc(s.results[rev].subjects, func(n uint32) bool { return n > 0 })
 }
 
 // stray reports whether a finding was told under a clause of another revision before that
@@ -202,6 +202,7 @@ func (s *conv) rows(rev, r mcp.Revision) Rows {
 	return rows
 }
 
+// row makes the row of a clause: what counts for it, and what that comes to.
 func (s *conv) row(c *Clause, rev, r mcp.Revision) Row {
 	row := Row{Clause: c}
 	switch {
@@ -212,30 +213,15 @@ func (s *conv) row(c *Clause, rev, r mcp.Revision) Row {
 		row.Outcome = NotApplicable
 		return row
 	}
-	blind := s.blind(rev)
 	subjects := 0
 	for _, check := range c.Checks {
-		for _, from := range [2]mcp.Revision{mcp.NoRevision, rev} {
-			n, in := s.seen(check, from)
-			if all := from == rev || rev == r; all {
-				subjects += n
-				row.More += in.more
-			}
-			for _, f := range in.findings {
-				if from != rev && rev != r {
-					if !s.stray(f, c, rev, r) {
-						continue
-					}
-					subjects++
-				}
-				if blind && f.From == Server && !f.wasGiven(c) {
-					subjects--
-					continue
-				}
-				own := *f
-				own.Clause, own.Revision, own.given = c, rev, nil
-				row.Findings = append(row.Findings, own)
-			}
+		all := s.counted(c, check, rev, r)
+		subjects += all.subjects
+		row.More += all.more
+		for _, f := range all.findings {
+			shown := *f
+			shown.Clause, shown.Revision, shown.given = c, rev, nil
+			row.Findings = append(row.Findings, shown)
 		}
 	}
 	switch {
@@ -243,7 +229,7 @@ func (s *conv) row(c *Clause, rev, r mcp.Revision) Row {
 		row.Outcome = Fail
 	case len(row.Findings) > 0:
 		row.Outcome = Warned
-	case subjects == 0 || blind && c.Actor == Server:
+	case subjects == 0 || s.blind(rev, c.Checks[0]) && c.Actor == Server:
 		row.Outcome = NotObserved
 	default:
 		row.Outcome = Pass
@@ -251,11 +237,50 @@ func (s *conv) row(c *Clause, rev, r mcp.Revision) Row {
 	return row
 }
 
+// counted is what counts of a check for a clause.
+type counted struct {
+	subjects int
+	findings []*Finding
+	more     int // findings that are not kept
+}
+
+// counted returns what counts for a clause of revision rev, of what a check saw in a session
+// of revision r: all that it saw at rev; of what it saw while the revision was open all if rev
+// is the session's, else only what was told under the clause and has no other place. Of
+// a server that has not shown to know rev, what was not told does not count.
+func (s *conv) counted(c *Clause, check *Check, rev, r mcp.Revision) (all counted) {
+	blind := s.blind(rev, check)
+	for _, from := range [2]mcp.Revision{mcp.NoRevision, rev} {
+		n, in := s.seen(check, from)
+		whole := from == rev || rev == r
+		if whole {
+			all.subjects += n
+			all.more += in.more
+		}
+		for _, f := range in.findings {
+			if !whole {
+				if !s.stray(f, c, rev, r) {
+					continue
+				}
+				all.subjects++
+			}
+			if blind && f.From == Server && !f.wasGiven(c) {
+				// Each finding was counted as a subject: by BadAt when it was made, or just
+				// above. So this never takes away more than is there.
+				all.subjects--
+				continue
+			}
+			all.findings = append(all.findings, f)
+		}
+	}
+	return all
+}
+
 // seen returns what a check has counted and found at a revision.
 func (s *conv) seen(check *Check, rev mcp.Revision) (subjects int, found conviction) {
 	from := &s.results[rev]
 	if from.subjects != nil {
-		subjects = int(from.subjects[s.j.options.Registry.tally(check.slot)])
+		subjects = int(from.subjects[s.j.options.Registry.place(check.slot)])
 	}
 	if in := from.found[check.slot]; in != nil {
 		found = *in
@@ -263,14 +288,21 @@ func (s *conv) seen(check *Check, rev mcp.Revision) (subjects int, found convict
 	return subjects, found
 }
 
-// blind reports whether nothing can be said of the server: it was asked in a revision
+// foreign reports whether nothing can be said of the server: it was asked in a revision
 // that it has not shown to know.
-func (s *conv) blind(rev mcp.Revision) bool {
+func (s *conv) foreign(rev mcp.Revision) bool {
 	return mcp.PerRequest(rev) && !s.eras.modern && s.pinned == mcp.NoRevision
 }
 
-// Outcome returns what a check has counted and found at a revision of session i.
-func (j *Judge) Outcome(i int, c *Check, rev mcp.Revision) (subjects int, findings []*Finding) {
+// blind reports whether a check can say nothing of such a server: it can of what no revision
+// allows.
+func (s *conv) blind(rev mcp.Revision, check *Check) bool {
+	return s.foreign(rev) && !s.j.options.Registry.always(check)
+}
+
+// Tally returns how many subjects a check has counted at a revision of session i, and what it
+// has found, as if the session ended here. Tests of single checks ask for it.
+func (j *Judge) Tally(i int, c *Check, rev mcp.Revision) (subjects int, findings []*Finding) {
 	s := j.at(i).ending()
 	s.conclude(rev)
 	for _, r := range []mcp.Revision{mcp.NoRevision, rev} {

@@ -28,8 +28,6 @@ func (b Basis) String() string {
 	return ""
 }
 
-const versionHeader = "mcp-protocol-version"
-
 // eras follows which revision a session and its messages belong to.
 type eras struct {
 	handshake mcp.Revision // result of initialize, if we know it
@@ -54,16 +52,6 @@ func (s *conv) negotiated(version string) {
 	}
 }
 
-// newestModern is the newest revision whose messages declare their version themselves.
-func newestModern() mcp.Revision {
-	for r := mcp.Latest; r > mcp.NoRevision; r-- {
-		if mcp.PerRequest(r) {
-			return r
-		}
-	}
-	return mcp.NoRevision
-}
-
 // revisionOf returns the revision of a message: what it declares in a form that its
 // revision knows, else that of what it belongs to, else that of the session.
 // mcp.NoRevision means that this is open.
@@ -80,7 +68,7 @@ func (s *conv) revisionOf(e *Event) mcp.Revision {
 		if text, ok := e.Meta().Get(mcp.MetaProtocolVersion).StrBytes(); ok {
 			r := mcp.ParseRevision(string(text))
 			if !mcp.PerRequest(r) {
-				return newestModern() // asks in its form, if for another
+				return mcp.Modern.Newest() // asks in its form, if for another
 			}
 			return r
 		}
@@ -88,7 +76,7 @@ func (s *conv) revisionOf(e *Event) mcp.Revision {
 			return s.settled
 		}
 		if e.From == Server && e.Meta().Get(mcp.MetaSubscriptionID).Exists() {
-			return newestModern()
+			return mcp.Modern.Newest()
 		}
 	}
 	if e.From == Client && e.Post != nil {
@@ -105,7 +93,7 @@ func (s *conv) revisionOf(e *Event) mcp.Revision {
 // headerRevision returns the revision that the head of a request declares. In a session
 // with a handshake it is that of the handshake: another one there is a fault, not a choice.
 func (s *conv) headerRevision(p *Post) mcp.Revision {
-	r := mcp.ParseRevision(p.Header[versionHeader])
+	r := mcp.ParseRevision(p.Header[mcp.VersionHeader])
 	if r != mcp.NoRevision && !mcp.PerRequest(r) && (s.settled != mcp.NoRevision || s.facts.Phase != BeforeInitialize) {
 		return s.settled
 	}
@@ -115,7 +103,7 @@ func (s *conv) headerRevision(p *Post) mcp.Revision {
 // usual returns the revision of what declares none.
 func (s *conv) usual() mcp.Revision {
 	if s.settled == mcp.NoRevision && s.eras.modern && s.facts.Phase == BeforeInitialize {
-		return newestModern()
+		return mcp.Modern.Newest()
 	}
 	return s.settled
 }
@@ -126,7 +114,7 @@ func (s *conv) declares(e *Event) {
 	case e.Kind == Request && e.From == Client:
 		r := mcp.ParseRevision(e.Request.Version)
 		if !e.Request.Versions && e.Post != nil {
-			r = mcp.ParseRevision(e.Post.Header[versionHeader])
+			r = mcp.ParseRevision(e.Post.Header[mcp.VersionHeader])
 		}
 		if r != mcp.NoRevision {
 			s.eras.declared[r].declared = true
@@ -195,6 +183,8 @@ func (s *conv) decide() (r mcp.Revision, by Basis, unsupported string) {
 		return s.j.options.Revision, ByOption, ""
 	case s.eras.proposal != mcp.NoRevision:
 		return s.eras.proposal, ByProposal, ""
+	case s.facts.Phase != BeforeInitialize: // of no revision, but there is a handshake
+		return mcp.Legacy.Newest(), ByProposal, ""
 	}
 	return mcp.Latest, ByDefault, ""
 }

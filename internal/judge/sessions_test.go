@@ -28,14 +28,14 @@ func TestSessions(t *testing.T) {
 		on := func(f *capture.Frame) { f.Conn = conn }
 		w.add(capture.Meta, `{}`, of(n), kind(capture.HTTPHead), verb("POST"), on)
 		w.add(capture.C2S, initialize, of(n), verb("POST"), on)
-		w.add(capture.S2C, initialized, of(n), status(200, sessionHeader, id), mcpSession(id), on)
+		w.add(capture.S2C, initialized, of(n), status(200, mcp.SessionHeader, id), mcpSession(id), on)
 	}
 	begin(1, "one", "a")
 	begin(2, "two", "b")
 	ask := func(n uint64, id, conn string) {
 		on := func(f *capture.Frame) { f.Conn = conn }
-		w.add(capture.Meta, `{}`, of(n), kind(capture.HTTPHead), verb("POST", sessionHeader, id), mcpSession(id), on)
-		w.add(capture.C2S, ping, of(n), verb("POST", sessionHeader, id), mcpSession(id), on)
+		w.add(capture.Meta, `{}`, of(n), kind(capture.HTTPHead), verb("POST", mcp.SessionHeader, id), mcpSession(id), on)
+		w.add(capture.C2S, ping, of(n), verb("POST", mcp.SessionHeader, id), mcpSession(id), on)
 	}
 	ask(3, "one", "b") // on the other's connection
 	ask(4, "two", "a")
@@ -63,13 +63,13 @@ func TestOneClient(t *testing.T) {
 	same(t, "one client", got, "false", "false", "true", "true", "false")
 }
 
-// TestHoles: what is missing is missing in all sessions that had begun.
-func TestHoles(t *testing.T) {
+// TestGaps: what is missing is missing in all sessions that had begun.
+func TestGaps(t *testing.T) {
 	var got []string
 	check := spy("a.a", &got, Request, func(e *Event) string { return fmt.Sprintf("%s %v %v", e.Frame.Tap, e.FromStart(), e.Whole()) })
-	clauses := []*Clause{clause("A-1", mcp.AllRevisions, check)}
+	r := registry(t, []*Clause{clause("A-1", mcp.AllRevisions, check)})
 	of := func(tap string) func(*capture.Frame) { return func(f *capture.Frame) { f.Tap = tap; f.Seq = 0 } }
-	w := newWorld(t, registry(t, clauses), trace, func(f *capture.Frame) { f.Flags = 0 })
+	w := newWorld(t, r, trace, func(f *capture.Frame) { f.Flags = 0 })
 	seqs := map[string]uint64{}
 	ask := func(tap string, lost uint64) {
 		seqs[tap] += lost + 1
@@ -85,13 +85,13 @@ func TestHoles(t *testing.T) {
 	same(t, "whole", got, "a true true", "b true true", "a false false", "b true true", "b false false", "c true true")
 
 	got = nil
-	w = newWorld(t, registry(t, clauses))
+	w = newWorld(t, r)
 	w.judge.Skip() // perhaps the beginning of what follows
 	w.add(capture.C2S, ping)
 	same(t, "after a line that could not be read", got, "t-1-000000000000 false false")
 
 	got = nil
-	w = newWorld(t, registry(t, clauses), web)
+	w = newWorld(t, r, web)
 	w.add(capture.C2S, initialize, mcpSession("x"))
 	w.add(capture.C2S, strings.ReplaceAll(initialize, `"id":0`, `"id":1`), mcpSession("y"))
 	w.add(capture.C2S, ping, mcpSession("x"))
@@ -190,10 +190,33 @@ func TestVerdicts(t *testing.T) {
 	verdict(PassedWithWarnings, "2025-11-25 A-2 warn 3", "2025-11-25 A-3 pass")
 	w.lines(`> {"jsonrpc":"2.0","id":2,"method":"n"}`)
 	verdict(Failed, "2025-11-25 A-2 warn 3", "2025-11-25 A-3 pass", "2025-11-25 A-4 fail 1")
-	n, found := w.judge.Outcome(0, absent.Checks[0], mcp.V2025_11_25)
+	n, found := w.judge.Tally(0, absent.Checks[0], mcp.V2025_11_25)
 	if n != 1 || len(found) != 1 || found[0].At != 0 || found[0].Seq != 1 {
 		t.Errorf("%d subjects, %v", n, found)
 	}
 	w.lines(`> {"jsonrpc":"2.0","id":3,"method":"must"}`)
 	verdict(Failed, "2025-11-25 A-1 fail 5", "2025-11-25 A-2 warn 3", "2025-11-25 A-3 pass")
+}
+
+// TestGateway: behind one gateway the handshakes of two clients without session ids may be
+// anybody's, and so may all that follows.
+func TestGateway(t *testing.T) {
+	var certain []string
+	sure := &Check{ID: "a.sure", On: []On{{Kind: Request, Do: func(e *Event) { certain = append(certain, fmt.Sprint(e.Seq, e.OneClient())) }}}}
+	w := newWorld(t, registry(t, []*Clause{clause("C-1", mcp.AllRevisions, sure)}), web)
+	n := uint64(0)
+	post := func(conn, body, answer string) {
+		n++
+		from := func(f *capture.Frame) { f.Conn, f.Exchange = conn, n }
+		w.add(capture.C2S, body, from)
+		w.add(capture.S2C, answer, from, func(f *capture.Frame) { facts(f).Status = 200 })
+	}
+	post("a:1", initialize, initialized)
+	post("a:1", ping, `{"jsonrpc":"2.0","id":9,"result":{}}`)
+	post("b:1", strings.Replace(initialize, `"name":"c"`, `"name":"d"`, 1), initialized)
+	post("a:1", strings.Replace(ping, "9", "10", 1), `{"jsonrpc":"2.0","id":10,"result":{}}`)
+	if w.judge.Len() != 2 {
+		t.Fatalf("%d sessions", w.judge.Len())
+	}
+	same(t, "certain", certain, "1 false", "3 true", "5 false", "7 false")
 }

@@ -1,4 +1,4 @@
 // Package mcp is the protocol's vocabulary as tables: revisions, methods,
-// capabilities, _meta keys, error codes. It holds facts of the specification and
+// capabilities, _meta keys, headers, error codes. It holds facts of the specification and
 // no behaviour.
 package mcp

@@ -26,6 +26,11 @@ func TestRevisions(t *testing.T) {
 			t.Errorf("%q parses as %v", name, r)
 		}
 	}
+	for set, newest := range map[Revisions]Revision{0: NoRevision, AllRevisions: Latest, Modern: Latest, Legacy: V2025_11_25, only2024Nov: V2024_11_05} {
+		if set.Newest() != newest {
+			t.Errorf("the newest of %b is %v", set, set.Newest())
+		}
+	}
 	if NoRevision.String() != "" || Revision(99).String() != "" || AllRevisions.Has(NoRevision) || AllRevisions.Has(Revision(99)) {
 		t.Error("what is no revision is one")
 	}
@@ -36,14 +41,10 @@ func TestPredicates(t *testing.T) {
 		has  func(Revision) bool
 		want string // a letter for each known revision
 	}{
-		"HasHandshake":         {HasHandshake, "YYYY-"},
-		"PerRequest":           {PerRequest, "----Y"},
-		"HasBatch":             {HasBatch, "-Y---"},
-		"HasServerRequests":    {HasServerRequests, "YYYY-"},
-		"HasSessionIDs":        {HasSessionIDs, "-YYY-"},
-		"HasResultType":        {HasResultType, "----Y"},
-		"HasReusableIDs":       {HasReusableIDs, "----Y"},
-		"HasStructuredContent": {HasStructuredContent, "--YYY"},
+		"HasHandshake":  {HasHandshake, "YYYY-"},
+		"PerRequest":    {PerRequest, "----Y"},
+		"HasBatch":      {HasBatch, "-Y---"},
+		"HasSessionIDs": {HasSessionIDs, "-YYY-"},
 	} {
 		got := ""
 		for _, r := range Known() {
@@ -103,7 +104,7 @@ func TestMethods(t *testing.T) {
 			if (m.From(Client, r) || m.From(Server, r)) != m.In().Has(r) {
 				t.Errorf("%s in %v: nobody sends it", m.Name, r)
 			}
-			if m.From(Server, r) && !m.Notification && !HasServerRequests(r) {
+			if m.From(Server, r) && !m.Notification && !Legacy.Has(r) {
 				t.Errorf("%s: a server's request in %v", m.Name, r)
 			}
 		}

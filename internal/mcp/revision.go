@@ -1,5 +1,7 @@
 package mcp
 
+import "math/bits"
+
 // Revision is a revision of the specification, oldest first; the zero value is
 // "none declared or none we know".
 type Revision uint8
@@ -65,8 +67,9 @@ const (
 	only2025Nov Revisions = 1 << V2025_11_25
 	only2026Jul Revisions = 1 << V2026_07_28
 
-	AllRevisions     = Legacy | only2026Jul
+	AllRevisions     = Legacy | Modern
 	Legacy           = only2024Nov | only2025Mar | only2025Jun | only2025Nov // a session begins with initialize
+	Modern           = only2026Jul                                           // each request declares its version
 	since2025Mar     = AllRevisions &^ only2024Nov
 	since2025Jun     = since2025Mar &^ only2025Mar
 	since2025Nov     = since2025Jun &^ only2025Jun
@@ -76,6 +79,9 @@ const (
 // Has reports whether r is in the set.
 func (s Revisions) Has(r Revision) bool { return r != NoRevision && s>>r&1 == 1 }
 
+// Newest returns the newest revision of the set, [NoRevision] if it is empty.
+func (s Revisions) Newest() Revision { return Revision(max(bits.Len8(uint8(s))-1, 0)) }
+
 // The predicates below are false for NoRevision: nothing is known about it.
 
 // HasHandshake reports whether a session begins with initialize, which settles the
@@ -84,7 +90,7 @@ func HasHandshake(r Revision) bool { return Legacy.Has(r) }
 
 // PerRequest reports whether each request declares its version and the client's
 // capabilities in _meta, and nothing is remembered between requests.
-func PerRequest(r Revision) bool { return r == V2026_07_28 }
+func PerRequest(r Revision) bool { return Modern.Has(r) }
 
 // ClosingCancels reports whether a client that closes the HTTP response to a request
 // gives that request up; before, it may come back for the answer.
@@ -93,18 +99,5 @@ func ClosingCancels(r Revision) bool { return r == V2026_07_28 }
 // HasBatch reports whether a JSON-RPC batch is legal.
 func HasBatch(r Revision) bool { return r == V2025_03_26 }
 
-// HasServerRequests reports whether servers may send requests, and clients answers.
-func HasServerRequests(r Revision) bool { return Legacy.Has(r) }
-
 // HasSessionIDs reports whether HTTP has the header Mcp-Session-Id.
 func HasSessionIDs(r Revision) bool { return (Legacy &^ only2024Nov).Has(r) }
-
-// HasResultType reports whether every result has a resultType; with it come results
-// that ask for input, and ttlMs and cacheScope.
-func HasResultType(r Revision) bool { return r == V2026_07_28 }
-
-// HasReusableIDs reports whether a request id may be used again once it is answered.
-func HasReusableIDs(r Revision) bool { return r == V2026_07_28 }
-
-// HasStructuredContent reports whether tools have output schemas and structured results.
-func HasStructuredContent(r Revision) bool { return since2025Jun.Has(r) }

@@ -150,10 +150,10 @@ func TestResultsAgainstSchemas(t *testing.T) {
 			if pages != (m.List != "") || m.List != "" && !slices.Contains(result.Required, m.List) {
 				t.Errorf("%v: %s lists %q, its result requires %v", r, m.Name, m.List, result.Required)
 			}
-			if caches := slices.Contains(result.Required, "ttlMs"); HasResultType(r) && caches != m.Cacheable {
+			if caches := slices.Contains(result.Required, "ttlMs"); PerRequest(r) && caches != m.Cacheable {
 				t.Errorf("%v: cacheable %s: table %v, schema %v", r, m.Name, m.Cacheable, caches)
 			}
-			if typed := slices.Contains(result.Required, "resultType"); typed != HasResultType(r) && len(result.Required) > 0 {
+			if typed := slices.Contains(result.Required, "resultType"); typed != PerRequest(r) && len(result.Required) > 0 {
 				t.Errorf("%v: result of %s requires %v", r, m.Name, result.Required)
 			}
 		}

@@ -90,14 +90,15 @@ func (c *Check) First() (s *Session, f *Finding) {
 func (k *kept) collectGaps(gaps []session.GapNote) {
 	for i := range gaps {
 		g := &gaps[i]
-		f := Finding{Signal: gate.Incomplete, Seq: g.Seq, Text: view.Gap(g)}
-		switch g.Kind {
-		case session.Stepped:
+		if g.Kind == session.Stepped {
 			continue
-		case session.Skipped, session.TornEnd:
-			f.Seq, f.Line = 0, g.Line
 		}
-		k.add(f)
+		k.add(gate.Incomplete, func() Finding {
+			if g.Kind == session.Skipped || g.Kind == session.TornEnd {
+				return Finding{Line: g.Line, Text: view.Gap(g)}
+			}
+			return Finding{Seq: g.Seq, Text: view.Gap(g)}
+		})
 	}
 }
 

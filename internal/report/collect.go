@@ -59,6 +59,7 @@ const maxBad = 1000
 // waiting is a call that was never answered; its sentence needs the end of the
 // session.
 type waiting struct {
+	finding  int // in kept.findings, without a sentence so far
 	call     session.Call
 	evidence view.Evidence
 }
@@ -78,21 +79,18 @@ func (c *Collector) session(i int) *kept {
 	return c.sessions[i]
 }
 
-// room says whether another finding of that signal may be remembered, and counts it.
-func (k *kept) room(s gate.Signal) bool {
+// add remembers a finding of that signal, if there is room for it; else it is counted,
+// and nobody takes the trouble to say what it is.
+func (k *kept) add(s gate.Signal, say func() Finding) {
 	if k.listed[s] >= keepPerSignal || *k.left <= 0 {
 		k.more[s]++
-		return false
+		return
 	}
 	k.listed[s]++
 	*k.left--
-	return true
-}
-
-func (k *kept) add(f Finding) {
-	if k.room(f.Signal) {
-		k.findings = append(k.findings, f)
-	}
+	f := say()
+	f.Signal = s
+	k.findings = append(k.findings, f)
 }
 
 // Step notes what a frame did, as far as it concerns no call: those are judged when
@@ -150,7 +148,9 @@ func (k *kept) judged(s *Session, r *judge.Report, failOn gate.Set, last session
 		if f.At == 0 {
 			at = last
 		}
-		k.add(Finding{Signal: signal, Seq: f.Seq, At: at, Rule: f.Clause.ID, Text: term.Escape(f.Detail)})
+		k.add(signal, func() Finding {
+			return Finding{Seq: f.Seq, At: at, Rule: f.Clause.ID, Text: term.Escape(f.Detail)}
+		})
 	}
 }
 
@@ -202,11 +202,9 @@ func (c *Collector) unmatched(i int, m *session.Message) {
 	c.add(i, gate.Error, m, func() string { return view.Unmatched(m) })
 }
 
-// add remembers a finding at a message, if there is room for it.
+// add remembers a finding at a message.
 func (c *Collector) add(i int, s gate.Signal, m *session.Message, text func() string) {
-	if k := c.session(i); k.room(s) {
-		k.findings = append(k.findings, Finding{Signal: s, Seq: m.Ref.Seq, At: m.At, Text: text()})
-	}
+	c.session(i).add(s, func() Finding { return Finding{Seq: m.Ref.Seq, At: m.At, Text: text()} })
 }
 
 // carriesError reports whether a message of the frame last looked at is an error.
@@ -222,28 +220,25 @@ func (c *Collector) carriesError(m *session.Message) bool {
 func (c *Collector) Settled(i int, call *session.Call) {
 	e := c.witness.Testify(i, call)
 	if call.Errored {
-		if k := c.session(i); k.room(gate.Error) {
-			k.findings = append(k.findings, failure(call))
-		}
+		c.session(i).add(gate.Error, func() Finding { return failure(call) })
 	}
 	switch {
 	case call.Late:
-		if k := c.session(i); k.room(gate.LateResult) {
+		c.session(i).add(gate.LateResult, func() Finding {
 			why, _ := view.WhyOf(call, view.Scene{}, e)
-			k.findings = append(k.findings, Finding{
-				Signal: gate.LateResult, Seq: call.Response.Seq, At: call.End,
-				Text: view.Call(call) + ": " + why.First,
-			})
-		}
+			return Finding{Seq: call.Response.Seq, At: call.End, Text: view.Call(call) + ": " + why.First}
+		})
 	case call.State == session.StatePending && call.Dir == capture.C2S && !call.Unknown():
-		if k := c.session(i); k.room(gate.Pending) {
-			k.pending = append(k.pending, waiting{cloneCall(call), e})
-		}
+		k := c.session(i)
+		k.add(gate.Pending, func() Finding {
+			k.pending = append(k.pending, waiting{len(k.findings), cloneCall(call), e})
+			return Finding{Seq: call.Request.Seq, At: call.Start}
+		})
 	}
 }
 
 func failure(call *session.Call) Finding {
-	f := Finding{Signal: gate.Error, Seq: call.Response.Seq, At: call.End, Text: view.Call(call) + ": " + view.Failure(call)}
+	f := Finding{Seq: call.Response.Seq, At: call.End, Text: view.Call(call) + ": " + view.Failure(call)}
 	if f.Seq == 0 {
 		f.Seq = call.Request.Seq
 	}
@@ -275,7 +270,8 @@ func (c *Collector) Report(r *session.Reducer) *Check {
 		k.collectGaps(snapshot.Gaps)
 		k.more[gate.Incomplete] += snapshot.MoreGaps
 		for j := range k.pending {
-			k.findings = append(k.findings, k.pending[j].finding(h))
+			w := &k.pending[j]
+			k.findings[w.finding].Text = w.text(h)
 		}
 		s := Session{ID: h.ID, Frames: h.Counts.Frames, Signals: gate.CountsOf(&h.Counts), Missing: h.Counts.Missing}
 		if c.o.Judge != nil {
@@ -298,10 +294,8 @@ func (c *Collector) Report(r *session.Reducer) *Check {
 	return check
 }
 
-func (w *waiting) finding(h *session.Header) Finding {
+// text says how long the call was open, and why.
+func (w *waiting) text(h *session.Header) string {
 	why, _ := view.WhyOf(&w.call, view.SceneOf(h), w.evidence)
-	return Finding{
-		Signal: gate.Pending, Seq: w.call.Request.Seq, At: w.call.Start,
-		Text: fmt.Sprintf("%s: open %s to the last frame; %s", view.Call(&w.call), view.Duration(h.Last.Sub(w.call.Start)), why.First),
-	}
+	return fmt.Sprintf("%s: open %s to the last frame; %s", view.Call(&w.call), view.Duration(h.Last.Sub(w.call.Start)), why.First)
 }

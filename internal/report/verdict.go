@@ -118,8 +118,8 @@ func (s *Verdict) text(out *bufio.Writer, p term.Palette, all bool) {
 	switch {
 	case verdict == judge.Failed || verdict == judge.CannotJudge:
 		word = p.Paint(view.RoleFailed, word)
-	case !s.Judged():
-		word += " (nothing was judged)"
+	case !s.Judged(): // to a reader "pass" would say too much; JSON has four words and totals
+		word = "none (nothing was judged)"
 	default:
 		word = p.Paint(view.RolePassed, word)
 	}

@@ -1,6 +1,8 @@
 package session
 
 import (
+	"net/url"
+
 	"mcpsnoop/internal/capture"
 	"mcpsnoop/internal/jsontree"
 )
@@ -218,5 +220,19 @@ func (s *conversation) mustBeMessage(f *capture.Frame) bool {
 		return false
 	}
 	p := &s.tap.parties
-	return x.path == 0 || len(p.paths) == 0 || p.posts(x.path)
+	return x.path == 0 || p.posts(x.path) || len(p.paths) == 0 && s.tap.mayBeEndpoint(x.path)
+}
+
+// mayBeEndpoint reports whether messages may be posted to a path, while none was: the
+// target's own path leads to its endpoint, and so does the root.
+func (t *tap) mayBeEndpoint(path uint64) bool {
+	if t.start.Target == "" {
+		return true
+	}
+	target, err := url.Parse(t.start.Target)
+	if err != nil {
+		return true
+	}
+	r := t.parties.r
+	return path == r.hashString(target.Path)|1 || path == r.hashString("/")|1
 }

@@ -166,6 +166,18 @@ var partyCases = []struct{ name, log, want string }{
 		.1: 1 3; 0 calls
 		.2: 2 4; 1 calls
 	`},
+	{"what comes before the first message need be none, where it is not sent to the target's path", `
+		all http
+		# start {"target":"http://h/mcp"}
+		>[x=1 conn=c verb=POST path=/register] {"client_name":"c"}
+		<[x=1 conn=c status=201] {"client_id":"7"}
+		>[x=2 conn=c verb=POST path=/mcp] {"odd":1}
+		>[x=3 conn=c verb=POST path=/] {"odd":1}
+		>[x=4 conn=c verb=POST path=/mcp] ask 0 ` + hello("c") + `
+	`, `
+		.1: 1 2 3 4 5; 0 calls; 2 invalid
+		.2: 6; 1 calls; 1 pending
+	`},
 	{"nothing to tell anybody by", `
 		all http
 		> ask 0 ` + hello("c") + `

@@ -570,6 +570,47 @@ func TestFollowEndsWithTheHandlersError(t *testing.T) {
 	})
 }
 
+// Run called again goes on, from another goroutine, however it ended before.
+func TestFollowGoesOn(t *testing.T) {
+	bubble(t, func(t *testing.T, dir string) {
+		l := create(t, Dir(dir), testID)
+		write(t, l, lines("a", 1, 9))
+		if err := l.NextPart(); err != nil {
+			t.Fatal(err)
+		}
+		write(t, l, lines("a", 10, 12))
+		f := Follower{Logs: []Entry{at(t, filepath.Join(dir, "sessions", testID+".jsonl"))}}
+		enough := errors.New("enough")
+		w := watcher{t: t}
+		run := func(last uint64) {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			done := make(chan error)
+			go func() {
+				done <- f.Run(ctx, func(e *Event) error {
+					w.hear(e)
+					if e.Kind == Read && e.Ref.Seq == last {
+						return enough
+					}
+					return nil
+				})
+			}()
+			if err := <-done; err != enough && !errors.Is(err, context.DeadlineExceeded) {
+				t.Error(err)
+			}
+		}
+		for _, last := range []uint64{3, 4, 11, 0} {
+			run(last)
+		}
+		write(t, l, line("a", 13))
+		run(0)
+		l.Close()
+		run(0)
+		w.said = slices.DeleteFunc(w.said, func(word string) bool { return word == "." || word == "live" })
+		w.wants("a1 a2 a3 a4 a5 a6 a7 a8 a9 a10 a11 a12 a13 idle")
+	})
+}
+
 func TestFollowRefusesWhatCannotGrow(t *testing.T) {
 	for _, e := range []Entry{{ID: "none"}, {ID: "packed", Paths: []string{"packed.jsonl.gz"}}} {
 		f := Follower{Logs: []Entry{e}}

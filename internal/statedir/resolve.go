@@ -25,7 +25,7 @@ func (e *NotFoundError) Error() string {
 	case e.Arg == "":
 		return fmt.Sprintf("no session in %q", e.Dir)
 	}
-	return fmt.Sprintf("no session %q: no file has that path, and no log in %q that id, a prefix of it, or that label", e.Arg, e.Dir)
+	return fmt.Sprintf("no session %q: it is no path of a file, and no log in %q has it as its id, a beginning of its id, or its label", e.Arg, e.Dir)
 }
 
 // Hint says which argument may have been meant, "" if nothing is near.

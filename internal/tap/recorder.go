@@ -282,7 +282,7 @@ func (r *recorder) pause(timer *time.Timer) {
 // write is the writer goroutine.
 func (r *recorder) write() {
 	defer close(r.stopped)
-	YieldCPU()
+	yieldCPU()
 	timer := time.NewTimer(coalesce)
 	defer timer.Stop()
 	for {

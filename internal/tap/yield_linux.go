@@ -9,9 +9,9 @@ import (
 // writerNice is by how much the writer's thread gives way to the others.
 const writerNice = 5
 
-// YieldCPU makes the calling goroutine, until it ends, give way to those that
+// yieldCPU makes the calling goroutine, until it ends, give way to those that
 // forward: on a busy machine the record falls behind, not the traffic.
-func YieldCPU() {
+func yieldCPU() {
 	runtime.LockOSThread() // for good: a thread cannot take its nice value back
 	raw, err := unix.Getpriority(unix.PRIO_PROCESS, 0)
 	if err != nil {

@@ -2,5 +2,5 @@
 
 package tap
 
-// YieldCPU does nothing: only Linux lets one thread give way.
-func YieldCPU() {}
+// yieldCPU does nothing: only Linux lets one thread give way.
+func yieldCPU() {}

@@ -80,8 +80,8 @@ func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
 // clip shortens what is quoted in an error.
 func clip(text []byte) []byte {
-	const most = 64
-	return text[:min(len(text), most)]
+	const maxQuoted = 64
+	return text[:min(len(text), maxQuoted)]
 }
 
 // CheckBaggage reports whether a baggage value is what the grammar of W3C Baggage allows:

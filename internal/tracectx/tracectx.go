@@ -82,21 +82,6 @@ func Parse(traceparent []byte) (Context, error) {
 	return c, nil
 }
 
-// Read reads both values as a receiver does. A tracestate means nothing beside a traceparent that
-// is not usable, and is not looked at; one that is faulty itself is dropped, and the
-// traceparent stays. The error is that of the traceparent.
-func Read(traceparent, tracestate []byte) (Context, []Member, error) {
-	c, err := Parse(traceparent)
-	if err != nil {
-		return Context{}, nil, err
-	}
-	state, err := ParseState(tracestate)
-	if err != nil {
-		return c, nil, nil
-	}
-	return c, state, nil
-}
-
 // ParseTraceID reads what [TraceID.String] writes; false if it is anything else.
 func ParseTraceID(text string) (id TraceID, ok bool) {
 	if len(text) != 2*len(id) || !hexBytes(id[:], []byte(text)) {

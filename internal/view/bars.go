@@ -15,6 +15,8 @@ var (
 	BarAfter  = Mark{"▓", ":"} // after the cancellation
 	BarOpen   = Mark{"▸", ">"} // the end of what is open
 	BarShort  = Mark{"▏", "|"} // of one cell
+	BarBefore = Mark{"‹", "{"} // it began before the chart does
+	BarBehind = Mark{"›", "}"} // it ended behind the end of the chart
 )
 
 // scale maps moments to cells.
@@ -109,6 +111,12 @@ func (s scale) bar(c *RunCall, ascii bool) (at int, bar string) {
 		cells[len(cells)-1] = end
 	case len(cells) == 1:
 		cells[0] = BarShort
+	}
+	if c.Start().Before(s.first) {
+		cells[0] = BarBefore
+	}
+	if c.End().After(s.first.Add(s.span)) {
+		cells[len(cells)-1] = BarBehind
 	}
 	for _, m := range cells {
 		bar += m.In(ascii)

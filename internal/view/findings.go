@@ -2,6 +2,7 @@ package view
 
 import (
 	"fmt"
+	"slices"
 
 	"mcpsnoop/internal/capture"
 	"mcpsnoop/internal/judge"
@@ -32,9 +33,13 @@ func findingSign(g *judge.Group, ascii bool) string {
 	return sign
 }
 
-// Mark puts the signs of what was found at the frame at the end of its line.
+// Mark puts the signs of what was found at the frame at the end of its line, each once.
 func (l *Line) Mark(list []judge.Group, ascii bool) {
 	for i := range list {
+		same := func(g judge.Group) bool { return g.Clause.ID == list[i].Clause.ID }
+		if slices.ContainsFunc(list[:i], same) {
+			continue
+		}
 		sign := findingSign(&list[i], ascii)
 		from := len(l.Text) + 1
 		l.Text += " " + sign

@@ -16,28 +16,19 @@ func (m Mark) In(ascii bool) string {
 // The marks, in the order in which the left edge prefers them where they stand
 // there. Signs of rows that are no problem follow.
 var (
-	MarkError   = Mark{"✗", "x"}
-	MarkMust    = Mark{"◆", "M"}
-	MarkLost    = Mark{"▒", "#"}
-	MarkPending = Mark{"○", "o"}
-	MarkShould  = Mark{"◇", "S"}
-	MarkDrift   = Mark{"±", "~"}
-	MarkLate    = Mark{"◷", "l"}
-	MarkCancel  = Mark{"⊘", "c"}
-	MarkSlow    = Mark{"!", "!"} // after a duration
+	MarkError  = Mark{"✗", "x"}
+	MarkMust   = Mark{"◆", "M"}
+	MarkLost   = Mark{"▒", "#"}
+	MarkShould = Mark{"◇", "S"}
+	MarkLate   = Mark{"◷", "l"}
+	MarkCancel = Mark{"⊘", "c"}
+	MarkSlow   = Mark{"!", "!"} // after a duration
 
 	MarkToServer = Mark{"→", ">"}
 	MarkToClient = Mark{"←", "<"}
 	MarkAnswer   = Mark{"└", `\`}
-	MarkRetry    = Mark{"↻", "@"}
 	MarkStderr   = Mark{"┆", "!"}
-	MarkNotMCP   = Mark{"?", "?"}
-	MarkNotice   = Mark{"·", "-"} // notification; in findings a note
-	MarkEnd      = Mark{"■", "="}
-	MarkRedacted = Mark{"§", "$"}
 	MarkOwn      = Mark{"─", "-"} // a row of the tap's own
-	MarkOn       = Mark{"●", "*"}
-	MarkOneSide  = Mark{"◐", "%"}
 )
 
 // Arrow returns the mark that says who sent a frame.

@@ -94,18 +94,59 @@ func TestRunPageOver(t *testing.T) {
 	p.Width, p.Cut, p.ASCII = 70, true, true
 	got := p.Lines(term.Palette{})
 	for _, line := range got[6:] {
-		if term.Width(line) > 80 {
+		if term.Width(line) > 82 { // no name and no bar is cut any further
 			t.Errorf("%d columns: %s", term.Width(line), line)
 		}
 	}
 	text := strings.Join(got, "\n")
-	for _, want := range []string{"12 calls and 1 without trace id, 1 error, 2 findings, 16.0s\n", "forecast  1…", "no answer", `\ read_file`, "c::l"} {
+	for _, want := range []string{"12 calls and 1 without trace id, 1 error, 2 findings, 16.0s\n", "forecast  1…", "no answer", `\ read_file`, "c:::l", "\n-1.140s  files    initialize    wide     12ms  ok         {\n", "\n+0.000s  weather  "} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
 	}
 	if strings.ContainsAny(text, "█░▓⊘◷✗▸▏") {
 		t.Errorf("not ASCII:\n%s", text)
+	}
+}
+
+// TestSessionWide: calls of the session, however far away, leave the scale to those of
+// the trace. Where they lie outside of it their bars are cut, and said to be.
+func TestSessionWide(t *testing.T) {
+	p := tripRun()
+	p.Calls = []RunCall{
+		ran("files", "initialize", "", -2*time.Hour, 12*ms, nil),
+		ran("files", "tools/call", "long", -time.Second, 1500*ms, nil),
+		ran("weather", "tools/call", "forecast", 0, time.Second, nil),
+		ran("weather", "ping", "", 500*ms, 100*ms, nil),
+		ran("files", "tools/call", "read", 1800*ms, 200*ms, nil),
+		ran("files", "tools/call", "longer", 1900*ms, time.Hour, func(c *session.Call) { c.Errored = true }),
+		ran("files", "ping", "", time.Hour, ms, nil),
+	}
+	for _, i := range []int{0, 1, 3, 5, 6} {
+		p.Calls[i].Wide = true
+	}
+	p.Width = 101
+	want := `     START  SERVER   CALL                 SCOPE            DUR  OUTCOME  0s            1s
+-7200.000s  files    initialize           session-wide    12ms  ok       ‹
+   -1.000s  files    tools/call long      session-wide  1.50s!  ok       ‹███████
+   +0.000s  weather  tools/call forecast                1.00s!  ok       ███████████████
+   +0.500s  weather  ping                 session-wide   100ms  ok              ██
+   +1.800s  files    tools/call read                     200ms  ok                                ███
+   +1.900s  files    tools/call longer    session-wide  1h00m!  ok                                 █›
++3600.000s  files    ping                 session-wide     1ms  ok                                  ›`
+	got := strings.Join(p.Lines(term.Palette{})[6:], "\n")
+	if got != want {
+		t.Errorf("got:\n%s\nwant:\n%s", got, want)
+	}
+	dim := term.Palette{Depth: term.SixteenColors}
+	if !strings.Contains(p.Lines(dim)[7], dim.Paint(term.Dim, "session-wide")) {
+		t.Errorf("the mark stands out: %q", p.Lines(dim)[7])
+	}
+	for i := range p.Calls { // of a client: nothing is wide
+		p.Calls[i].Wide = false
+	}
+	if head := p.Lines(term.Palette{})[6]; strings.Contains(head, "SCOPE") {
+		t.Errorf("a column of nothing: %s", head)
 	}
 }
 

@@ -137,12 +137,6 @@ func Plural[T int | int64 | uint64](n T, one, many string) string {
 // Time formats a moment as local wall clock with milliseconds: 19:41:56.500.
 func Time(t time.Time) string { return t.Local().Format("15:04:05.000") }
 
-// TimeShort is Time for narrow screens: 41:56.5.
-func TimeShort(t time.Time) string {
-	t = t.Local()
-	return fmt.Sprintf("%02d:%02d.%d", t.Minute(), t.Second(), t.Nanosecond()/1e8)
-}
-
 // Moment formats a moment to the second as seen at now: the time, with the date
 // where that is not today.
 func Moment(t, now time.Time) string {
@@ -159,9 +153,6 @@ func Moment(t, now time.Time) string {
 // DateTime formats a moment in full, where lines of several days stand together:
 // 2026-11-30 19:41:56.500.
 func DateTime(t time.Time) string { return t.Local().Format("2006-01-02 15:04:05.000") }
-
-// Date formats the day of a moment, for the row where the day changes.
-func Date(t time.Time) string { return t.Local().Format("2006-01-02") }
 
 // SameDay reports whether two moments lie on one local day.
 func SameDay(a, b time.Time) bool {

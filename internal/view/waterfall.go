@@ -2,6 +2,7 @@ package view
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,12 +13,13 @@ import (
 
 // RunCall is a call as a row of a run.
 type RunCall struct {
-	Server string // whose it is
-	Call   *session.Call
-	Depth  int
-	Wide   bool            // it carried no trace id: it belongs to its session, whatever run that is in
-	Upto   session.Instant // an open call is measured up to here
-	Over   bool            // its session is over: an open call stays unanswered
+	Session int    // in RunPage.Sessions
+	Server  string // its name
+	Call    *session.Call
+	Depth   int
+	Wide    bool            // it carried no trace id: it belongs to its session, whatever run that is in
+	Upto    session.Instant // an open call is measured up to here
+	Over    bool            // its session is over: an open call stays unanswered
 }
 
 // end is when the call ended, or up to when it is measured.
@@ -72,21 +74,66 @@ func (p *RunPage) Lines(palette term.Palette) []string {
 	return append(append(lines, ""), p.waterfall(palette)...)
 }
 
+// The columns before the bars.
+const (
+	colStart = iota
+	colServer
+	colCall
+	colScope // only where calls differ in it
+	colDur
+	colOutcome
+	columns
+)
+
+// scopeWide is the scope of a call that belongs to its session.
+const scopeWide = "session-wide"
+
 // row is the cells of a call before its bar.
 type row struct {
-	cells [5]string
-	role  term.Role
+	cells [columns]string
+	role  term.Role // of the outcome and the bar
+	wide  bool
 }
 
-// waterfall draws the calls.
-func (p *RunPage) waterfall(palette term.Palette) []string {
-	first, last := p.Calls[0].Start(), p.Calls[0].End()
-	for i := range p.Calls {
-		if end := p.Calls[i].End(); end.After(last) {
+// paint pads the cells to the widths of their columns. A column that nothing stands in
+// is left out.
+func (r *row) paint(widths *[columns]int, palette term.Palette) string {
+	var line strings.Builder
+	for k, width := range widths {
+		if width == 0 {
+			continue
+		}
+		text := pad(r.cells[k], width, k == colStart || k == colDur)
+		switch {
+		case k == colOutcome:
+			text = palette.Paint(r.role, r.cells[k]) + spaces(width-term.Width(r.cells[k]))
+		case k == colScope && r.wide:
+			text = palette.Paint(term.Dim, text)
+		}
+		line.WriteString(text + "  ")
+	}
+	return line.String()
+}
+
+// span is from when to when the calls of the run itself went. Those that belong to their
+// sessions may lie hours away, and would leave the others no room.
+func (p *RunPage) span() (first, last time.Time) {
+	own := slices.DeleteFunc(slices.Clone(p.Calls), func(c RunCall) bool { return c.Wide })
+	if len(own) == 0 {
+		own = p.Calls
+	}
+	first = own[0].Start()
+	for i := range own {
+		if end := own[i].End(); end.After(last) {
 			last = end
 		}
 	}
-	rows := []row{{cells: [5]string{"START", "SERVER", "CALL", "DUR", "OUTCOME"}}}
+	return first, last
+}
+
+// rows words the calls, below the heads of the columns.
+func (p *RunPage) rows(first time.Time) []row {
+	rows := []row{{cells: [columns]string{"START", "SERVER", "CALL", "", "DUR", "OUTCOME"}}}
 	for i := range p.Calls {
 		c := &p.Calls[i]
 		status := CallStatus(c.Call, c.Over)
@@ -95,27 +142,43 @@ func (p *RunPage) waterfall(palette term.Palette) []string {
 		if dur >= SlowAfter && c.Call.Stream == nil {
 			text += MarkSlow.In(p.ASCII)
 		}
-		rows = append(rows, row{[5]string{since(c.Start().Sub(first)), c.Server, c.name(false, p.ASCII), text, string(status)}, status.Role()})
+		one := row{[columns]string{since(c.Start().Sub(first)), c.Server, c.name(false, p.ASCII), "", text, string(status)}, status.Role(), c.Wide}
+		if c.Wide {
+			one.cells[colScope], rows[0].cells[colScope] = scopeWide, "SCOPE"
+		}
+		rows = append(rows, one)
 	}
-	var widths [5]int
+	return rows
+}
+
+// waterfall draws the calls.
+func (p *RunPage) waterfall(palette term.Palette) []string {
+	first, last := p.span()
+	rows := p.rows(first)
+	var widths [columns]int
 	measure := func() (sum int) {
 		for k := range widths {
 			widths[k] = 0
 			for i := range rows {
 				widths[k] = max(widths[k], term.Width(rows[i].cells[k]))
 			}
-			sum += widths[k] + 2
+			if widths[k] > 0 {
+				sum += widths[k] + 2
+			}
 		}
 		return sum
 	}
 	used := measure()
 	if p.Cut && used+minBars > p.Width {
 		for i := range p.Calls {
-			rows[i+1].cells[2] = p.Calls[i].name(true, p.ASCII)
+			rows[i+1].cells[colCall] = p.Calls[i].name(true, p.ASCII)
+			if p.Calls[i].Wide {
+				rows[i+1].cells[colScope] = "wide"
+			}
 		}
 		over := measure() + minBars - p.Width
 		for i := range rows {
-			rows[i].cells[2] = term.Cut(rows[i].cells[2], max(minCall, widths[2]-max(0, over)))
+			rows[i].cells[colCall] = term.Cut(rows[i].cells[colCall], max(minCall, widths[colCall]-max(0, over)))
 		}
 		used = measure()
 	}
@@ -123,8 +186,7 @@ func (p *RunPage) waterfall(palette term.Palette) []string {
 	var lines []string
 	for i := range rows {
 		r := &rows[i]
-		line := pad(r.cells[0], widths[0], true) + "  " + pad(r.cells[1], widths[1], false) + "  " + pad(r.cells[2], widths[2], false) + "  " +
-			pad(r.cells[3], widths[3], true) + "  " + palette.Paint(r.role, r.cells[4]) + spaces(widths[4]-term.Width(r.cells[4])) + "  "
+		line := r.paint(&widths, palette)
 		if i == 0 {
 			line += scale.axis()
 		} else {
@@ -147,9 +209,6 @@ func (c *RunCall) name(short, ascii bool) string {
 	}
 	if p := c.Call.Progress; c.Call.Open() && p != nil && p.Total > 0 {
 		text += fmt.Sprintf("  %d%%", int(100*min(1, max(0, p.Value/p.Total))))
-	}
-	if c.Wide {
-		text += "  session-wide"
 	}
 	if c.Depth > 0 {
 		text = spaces(2*(c.Depth-1)) + MarkAnswer.In(ascii) + " " + text
@@ -186,8 +245,13 @@ func CallStatus(c *session.Call, over bool) Status {
 	return openStatus(c, over)
 }
 
-// since words how long after the beginning a call began.
-func since(d time.Duration) string { return "+" + fixed(max(0, d), time.Second, 3) + "s" }
+// since words how long after the beginning a call began, or before it.
+func since(d time.Duration) string {
+	if d < 0 {
+		return "-" + fixed(-d, time.Second, 3) + "s"
+	}
+	return "+" + fixed(d, time.Second, 3) + "s"
+}
 
 func spaces(n int) string { return strings.Repeat(" ", max(0, n)) }
 

@@ -233,11 +233,6 @@ func State(h *session.Header, live bool) string {
 	return "no end frame"
 }
 
-// Over reports whether nothing more can come in a session.
-func Over(h *session.Header, live bool) bool {
-	return !live && (h.End != nil || h.Counts.Torn > 0)
-}
-
 // NotMCP words a frame that is no MCP message: where it stood, what is odd about its
 // bytes, and what it says.
 func NotMCP(f *capture.Frame) string {

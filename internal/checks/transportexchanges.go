@@ -1,52 +1,12 @@
 package checks
 
 import (
-	"fmt"
 	"strings"
 
 	"mcpsnoop/internal/capture"
 	"mcpsnoop/internal/judge"
+	"mcpsnoop/internal/mcp"
 )
-
-const (
-	sendingLegacy = "basic/transports#sending-messages-to-the-server"
-	sendingModern = "basic/transports/streamable-http#sending-messages"
-	managing      = "basic/transports#session-management"
-	listening     = "basic/transports#listening-for-messages-from-the-server"
-	resuming      = "basic/transports#resumability-and-redelivery"
-)
-
-// ownTransport are clauses beyond the conformance rows.
-var ownTransport = []*judge.Clause{
-	{ID: "TRAN-518", In: since2025Mar, Level: judge.Must, Actor: judge.Client, Section: sendingLegacy, Own: true,
-		Rule: "Messages are sent by POST alone.", Checks: by(transportMessageByPost)},
-	{ID: "TRAN-518", In: in2026, Level: judge.Must, Actor: judge.Client, Section: sendingModern, Own: true,
-		Rule: "Messages are sent by POST alone.", Checks: by(transportMessageByPost)},
-	{ID: "TRAN-524", In: since2025Mar, Level: judge.Must, Actor: judge.Server, Section: sendingLegacy, Own: true,
-		Rule: "What asks for no answer and is accepted is answered 202 without a body.", Checks: by(transportAcceptedStatus)},
-	{ID: "TRAN-525", In: in2026, Level: judge.Must, Actor: judge.Server, Section: sendingModern, Own: true,
-		Rule: "A notification that is accepted is answered 202 without a body.", Checks: by(transportAcceptedStatus)},
-	{ID: "TRAN-529", In: since2025Mar &^ in2025Nov, Level: judge.ShouldNot, Actor: judge.Server, Signal: judge.Advice, Section: sendingLegacy, Own: true,
-		Rule: "The stream of a request is not closed before its answer.", Checks: by(transportStreamOpenUntilAnswer)},
-	{ID: "TRAN-530", In: since2025Mar, Level: judge.Should, Actor: judge.Server, Signal: judge.Advice, Section: sendingLegacy, Own: true,
-		Rule: "The stream of a request ends with its answer.", Checks: by(transportStreamEndsWithAnswer)},
-	{ID: "TRAN-530", In: in2026, Level: judge.Should, Actor: judge.Server, Signal: judge.Advice, Section: "basic/transports/streamable-http#receiving-messages", Own: true,
-		Rule: "The stream of a request ends with its answer.", Checks: by(transportStreamEndsWithAnswer)},
-	{ID: "TRAN-536", In: in2026, Level: judge.Must, Actor: judge.Server, Section: "basic/transports/streamable-http#receiving-messages", Own: true,
-		Rule: "The stream of a request carries its own progress only.", Checks: by(transportProgressOfOwnRequest)},
-	{ID: "TRAN-542", In: since2025Mar, Level: judge.MustNot, Actor: judge.Server, Section: listening, Own: true,
-		Rule: "A listening stream that resumes no other carries no answers.", Checks: by(transportNoAnswerOnListening)},
-	{ID: "TRAN-544", In: since2025Mar, Level: judge.Must, Actor: judge.Server, Section: resuming, Own: true,
-		Rule: "Ids of events are unique among all streams of a session.", Checks: by(transportEventIDUnique)},
-	{ID: "TRAN-546", In: since2025Mar, Level: judge.MustNot, Actor: judge.Server, Section: resuming, Own: true,
-		Rule: "A stream that is resumed replays its own messages only.", Checks: by(transportReplayOfOwnStream)},
-	{ID: "TRAN-551", In: since2025Mar, Level: judge.Must, Actor: judge.Server, Section: managing, Own: true,
-		Rule: "Requests of a session that was ended are answered 404.", Checks: by(transportEndedSession404)},
-	{ID: "TRAN-552", In: since2025Mar, Level: judge.Must, Actor: judge.Client, Section: managing, Own: true,
-		Rule: "A client that gets 404 begins a new session, without the old id.", Checks: by(transportNewSessionAfter404)},
-	{ID: "TRAN-556", In: since2025Jun, Level: judge.Must, Actor: judge.Server, Section: "basic/transports#protocol-version-header", Own: true,
-		Rule: "An MCP-Protocol-Version that is no version is answered 400.", Checks: by(transportInvalidVersionRejected)},
-}
 
 var transportMessageByPost = &judge.Check{
 	ID:       "transport.message-by-post",
@@ -59,7 +19,7 @@ var transportMessageByPost = &judge.Check{
 		switch {
 		case e.Post == nil || e.Post.Verb == "" || !streamable(e):
 		case e.Post.Verb != "POST":
-			e.Bad(fmt.Sprintf("a message in the body of a %s", cutText([]byte(e.Post.Verb), shownText)))
+			e.Badf("a message in the body of %s", quote(e.Post.Verb))
 		default:
 			e.OK()
 		}
@@ -80,7 +40,7 @@ var transportAcceptedStatus = &judge.Check{
 		}
 		switch {
 		case e.Reply.Status != 202:
-			e.Bad(fmt.Sprintf("a POST that asks for no answer is answered %d instead of 202", e.Reply.Status))
+			e.Badf("a POST that asks for no answer is answered %d instead of 202", e.Reply.Status)
 		case e.Frame.Kind == capture.Line && len(e.Frame.Payload) > 0:
 			e.Bad("the 202 to a POST that asks for no answer has a body")
 		default:
@@ -107,7 +67,7 @@ var transportStreamEndsWithAnswer = &judge.Check{
 				return
 			}
 		}
-		e.Bad(fmt.Sprintf("\"%s\" comes on a stream after the answer to id %s", e.Method, p.Requests[0].ID))
+		e.Badf("%s comes on a stream after the answer to id %s", quote(e.Method), p.Requests[0].ID)
 	}}},
 }
 
@@ -128,7 +88,7 @@ var transportProgressOfOwnRequest = &judge.Check{
 				e.OK()
 				return
 			}
-			e.Bad(fmt.Sprintf("progress with a token that the request of this stream, id %s, did not give", e.Post.Requests[0].ID))
+			e.Badf("progress with a token that the request of this stream, id %s, did not give", e.Post.Requests[0].ID)
 		}},
 	},
 }
@@ -146,7 +106,7 @@ var transportNoAnswerOnListening = &judge.Check{
 		switch {
 		case !get || w.kind != wireStreamable:
 		case !resumes && e.Kind&judge.Answer != 0:
-			e.Bad(fmt.Sprintf("an answer to id %s on a listening stream", cutText(e.Msg.ID, shownText)))
+			e.Badf("an answer to id %s on a listening stream", quoteJSON(e.Msg.ID))
 		default:
 			e.OK()
 		}
@@ -166,14 +126,14 @@ var transportEndedSession404 = &judge.Check{
 			if p == nil || !success(e.Reply.Status) {
 				return
 			}
-			id, named := p.Head(headSession)
+			id, named := p.Head(mcp.SessionHeader)
 			s := judge.Of[*wireState](e, wire).session(id)
 			switch {
 			case !named || s == nil:
 			case s.gone.seq == 0 || s.gone.seq == e.Seq || s.by404 || p.Seq < s.gone.seq || s.gone.at.Sub(p.At) > 0 || !e.Ordered() && e.At.Sub(s.gone.at) < unorderedGap:
 				e.OK()
 			default:
-				e.Bad(fmt.Sprintf("status %d for a request of a session that was deleted, where 404 is due", e.Reply.Status))
+				e.Badf("status %d for a request of a session that was deleted, where 404 is due", e.Reply.Status)
 			}
 		}},
 		{Kind: judge.Error, From: judge.Server, Do: func(e *judge.Event) {
@@ -181,7 +141,7 @@ var transportEndedSession404 = &judge.Check{
 			if p == nil || e.Reply == nil || e.Reply.Status != 400 {
 				return
 			}
-			id, named := p.Head(headSession)
+			id, named := p.Head(mcp.SessionHeader)
 			text, _ := e.Msg.Error.Get("message").Str()
 			if named && judge.Of[*wireState](e, wire).session(id) != nil && strings.Contains(strings.ToLower(text), "session") {
 				e.Note("status 400 for a session id that this server gave out; if it ended the session, 404 is due")
@@ -202,14 +162,14 @@ var transportNewSessionAfter404 = &judge.Check{
 		if p == nil || !p.Complete {
 			return
 		}
-		id, named := p.Head(headSession)
+		id, named := p.Head(mcp.SessionHeader)
 		s := judge.Of[*wireState](e, wire).session(id)
 		switch {
 		case !named && e.Method == "initialize":
 			e.OK()
 		case !named || s == nil:
 		case s.by404 && p.Seq > s.gone.seq && p.At.Sub(s.gone.at) >= unorderedGap:
-			e.BadAt(p.Seq, fmt.Sprintf("\"%s\" names a session for which 404 came", e.Method))
+			e.BadAtf(p.Seq, "%s names a session for which 404 came", quote(e.Method))
 		case s.by404 && e.Method == "initialize" && p.Seq > s.gone.seq && e.Ordered():
 			e.BadAt(p.Seq, "initialize names a session for which 404 came")
 		default:
@@ -234,12 +194,12 @@ var transportInvalidVersionRejected = &judge.Check{
 		if !get && (w.bodies[p] == 0 || len(p.Requests) > 0 && p.Requests[0].Method == "initialize") {
 			return
 		}
-		switch value, sent := p.Head(headVersion); {
+		switch value, sent := p.Head(mcp.VersionHeader); {
 		case !sent:
 		case judge.IsDate(value), strings.Contains(strings.ToLower(value), "draft"), strings.Contains(value, ","):
 			e.OK()
 		default:
-			e.Bad(fmt.Sprintf("status %d for a request with MCP-Protocol-Version \"%s\", where 400 is due", e.Reply.Status, cutText([]byte(value), shownText)))
+			e.Badf("status %d for a request with MCP-Protocol-Version %s, where 400 is due", e.Reply.Status, quote(value))
 		}
 	}}},
 }

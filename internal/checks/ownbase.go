@@ -2,8 +2,10 @@ package checks
 
 import "mcpsnoop/internal/judge"
 
+// baseTrackers keep what checks of messages, _meta and logs share.
 var baseTrackers = []*judge.Tracker{baseIDs, metaRequests, metaClients, loggingLevels}
 
+// ownBase are the clauses of messages and of logging that no row covers.
 var ownBase = []*judge.Clause{
 	{ID: "BASE-521", Own: true, In: in2026, Level: judge.Must, Actor: judge.Server, Section: "basic/index#resulttype",
 		Rule:   "A result is of a type that the revision defines, or an extension that the client declared with the request.",

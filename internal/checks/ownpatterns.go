@@ -2,6 +2,7 @@ package checks
 
 import "mcpsnoop/internal/judge"
 
+// patternTrackers keep what checks of rounds, subscriptions, progress and tasks share.
 var patternTrackers = []*judge.Tracker{roundTracker, subscriptionTracker, tokenTracker, idTracker, taskTracker}
 
 // ownPatterns are the clauses on input that is asked for, subscriptions, progress and

@@ -1,39 +1,12 @@
 package checks
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
 	"mcpsnoop/internal/judge"
 	"mcpsnoop/internal/mcp"
 )
-
-// ownHeaders are clauses on headers that no conformance row covers.
-var ownHeaders = []*judge.Clause{
-	{ID: "TRAN-569", In: in2026, Own: true, Level: judge.Must, Actor: judge.Client, Signal: judge.Mismatch,
-		Section: "basic/transports/streamable-http#server-behavior-for-custom-headers",
-		Rule:    "An argument that is null or absent has no Mcp-Param-* header.",
-		Checks:  by(transportNoParamHeaderForNothing)},
-	{ID: "TRAN-572", In: in2026, Own: true, Level: judge.Must, Actor: judge.Server,
-		Section: "basic/transports/streamable-http#server-validation",
-		Rule:    "A server refuses a request that lacks a required header, and decodes the encoded ones before it compares them.",
-		Checks:  by(transportMissingHeaderRejected, transportEncodedHeaderDecoded)},
-	{ID: "TRAN-574", In: in2026, Own: true, Level: judge.Should, Actor: judge.Server, Signal: judge.Advice,
-		Section: "basic/transports/streamable-http#server-validation",
-		Rule:    "A server compares integers in headers by number, not by text.",
-		Checks:  by(transportIntegerHeaderCompared)},
-	{ID: "VERS-507", In: in2026, Own: true, Level: judge.Must, Actor: judge.Server,
-		Section: "basic/versioning#protocol-version-negotiation",
-		Rule:    "An unsupported version error names the version that was requested.",
-		Checks:  by(transportUnsupportedVersionNamed)},
-	{ID: "TOOL-520", In: in2026, Own: true, Level: judge.Must, Actor: judge.Server,
-		Section: "basic/transports/streamable-http#schema-extension",
-		Rule:    "x-mcp-header stands only on properties that are reached from the root of the schema through properties.",
-		Checks:  by(transportXMCPHeaderReachable)},
-}
-
-var headerTrackers = []*judge.Tracker{toolHeaders, postedHeaders}
 
 var transportMissingHeaderRejected = &judge.Check{
 	ID:       "transport.missing-header-rejected",
@@ -50,12 +23,12 @@ var transportMissingHeaderRejected = &judge.Check{
 		if o, _ := owes.Get(e.Request); o != nil {
 			for _, name := range o.missing {
 				bad = true
-				e.Bad(fmt.Sprintf("id %s was served without %s", e.Request.ID, name))
+				e.Badf("id %s was served without %s", e.Request.ID, name)
 			}
 		}
-		if _, ok := e.Request.Post.Head(versionHeaderKey); !ok && needsVersionHeader(e) {
+		if _, ok := e.Request.Post.Head(mcp.VersionHeader); !ok && needsVersionHeader(e) {
 			bad = true
-			e.Bad(fmt.Sprintf("id %s was served without MCP-Protocol-Version", e.Request.ID))
+			e.Badf("id %s was served without MCP-Protocol-Version", e.Request.ID)
 		}
 		if !bad {
 			e.OK()
@@ -91,8 +64,8 @@ var transportEncodedHeaderDecoded = &judge.Check{
 		case e.Kind == judge.Result:
 			e.OK()
 		case codeOf(e) == mcp.HeaderMismatch:
-			value := e.Request.Post.Header[nameHeaderKey]
-			e.Bad(fmt.Sprintf("id %s was refused although its Mcp-Name %s is the body's %s, encoded", e.Request.ID, quoteShort(value), quoteShort(e.Request.Target)))
+			value := e.Request.Post.Header[mcp.NameHeader]
+			e.Badf("id %s was refused although its Mcp-Name %s is the body's %s, encoded", e.Request.ID, quote(value), quote(e.Request.Target))
 		}
 	}),
 }
@@ -112,7 +85,7 @@ var transportIntegerHeaderCompared = &judge.Check{
 		case e.Kind == judge.Result:
 			e.OK()
 		case codeOf(e) == mcp.HeaderMismatch:
-			e.Bad(fmt.Sprintf("id %s was refused although all its headers fit, %s by number", e.Request.ID, numericHeaders(e.Request.Post)))
+			e.Badf("id %s was refused although all its headers fit, %s by number", e.Request.ID, numericHeaders(e.Request.Post))
 		}
 	}),
 }
@@ -121,7 +94,7 @@ var transportIntegerHeaderCompared = &judge.Check{
 func numericHeaders(post *judge.Post) string {
 	var names []string
 	for key, value := range post.Header {
-		if strings.HasPrefix(key, paramHeaderKeys) && strings.Trim(value, "0123456789+-.eE") == "" {
+		if strings.HasPrefix(key, mcp.ParamHeaders) && strings.Trim(value, "0123456789+-.eE") == "" {
 			names = append(names, headerName(key)+" "+value)
 		}
 	}
