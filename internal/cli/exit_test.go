@@ -98,7 +98,7 @@ func TestNothingGoesOn(t *testing.T) {
 		{exitUsage, []string{"validate", "--format", "xml", log}},
 		{exitYes, []string{"validate", "-o", log + ".txt", log}},
 		{127, []string{"watch", "-o", log + ".watch", "stdio", "--", "./no-such-server"}},
-		{exitFailed, []string{"watch", "-o", log + ".http", "http", "--upstream", "http://127.0.0.1:1", "--listen", "127.0.0.1:99999"}},
+		{exitUsage, []string{"watch", "-o", log + ".http", "http", "--upstream", "http://127.0.0.1:1", "--listen", "127.0.0.1:99999"}},
 		{exitUsage, []string{"check", "nowhere"}},
 		{exitYes, []string{"--help"}},
 		{127, []string{"./no-such-server"}},
