@@ -9,9 +9,9 @@ import (
 	"mcpsnoop/internal/mcp"
 )
 
-// judgeGC makes a process that judges collect its garbage twice as often as others do: what a
+// judgeGC makes a process that judges collect its garbage more often than others do: what a
 // judge lets go of would otherwise double its memory, and collecting it costs little.
-const judgeGC = 50
+const judgeGC = 40
 
 // newJudge returns a judge that knows all checks. A check that panics is named once.
 func (a *app) newJudge(o judge.Options) *judge.Judge {
