@@ -20,27 +20,27 @@ const saveEvery = 10 * time.Second
 const progressEvery = 256 << 10
 
 // foldAll folds logs, one a core, and puts what they hold where it belongs.
-func (r *reading) foldAll(todo []int) {
-	if len(todo) == 0 {
+func (r *reading) foldAll(stale []int) {
+	if len(stale) == 0 {
 		return
 	}
 	// A long log that came last would keep one core busy and leave the others idle.
-	slices.SortFunc(todo, func(a, b int) int { return cmp.Compare(r.index.Logs[b].Size, r.index.Logs[a].Size) })
+	slices.SortFunc(stale, func(a, b int) int { return cmp.Compare(r.index.Logs[b].Size, r.index.Logs[a].Size) })
 	p := &progress{tell: r.o.Progress}
-	for _, i := range todo {
+	for _, i := range stale {
 		p.total += r.index.Logs[i].Size
 	}
 	var next atomic.Int64
-	done := make(chan folded, len(todo)) // nobody is left waiting when what follows panics
+	done := make(chan folded, len(stale)) // nobody is left waiting when what follows panics
 	var workers sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(todo)) {
+	for range min(runtime.GOMAXPROCS(0), len(stale)) {
 		workers.Go(func() {
 			for {
 				n := int(next.Add(1)) - 1
-				if n >= len(todo) {
+				if n >= len(stale) {
 					return
 				}
-				done <- r.foldOne(todo[n], p)
+				done <- r.foldOne(stale[n], p)
 			}
 		})
 	}

@@ -98,15 +98,15 @@ func Read(dir statedir.Dir, o Options) (*Index, error) {
 		index: &Index{Problems: listing.Problems, Logs: make([]Log, len(listing.Logs))},
 		held:  make([]*record, len(listing.Logs)),
 	}
-	var todo []int
+	var stale []int
 	for i := range listing.Logs {
 		r.index.Logs[i].Entry = listing.Logs[i]
 		if !r.holds(i) {
-			todo = append(todo, i)
+			stale = append(stale, i)
 		}
 	}
-	r.index.Folded = len(todo)
-	r.foldAll(todo)
+	r.index.Folded = len(stale)
+	r.foldAll(stale)
 	r.save()
 	return r.index, nil
 }

@@ -20,8 +20,8 @@ func (c *clients) see(e *Event) {
 	}
 	info := e.Meta().Get(mcp.MetaClientInfo)
 	if e.Method == "initialize" {
-		if c.initializes == 0 {
-			e.s.j.handshakes++
+		if c.initializes == 0 && e.Facts.SessionID == "" {
+			e.s.j.anonymous++
 		}
 		if c.initializes == 0 || e.Facts.Phase >= Initialized {
 			c.initializes++
@@ -54,7 +54,7 @@ func (e *Event) OneClient() bool {
 	case e.Transport == capture.Stdio:
 		return true
 	case id == "": // behind one gateway, clients without session ids cannot be told apart
-		return e.s.oneClient() && e.s.j.handshakes-e.s.j.identified <= 1
+		return e.s.oneClient() && e.s.j.anonymous <= 1
 	case e.Post == nil || e.Post.Header[mcp.SessionHeader] == id || e.Frame.MCPSession == id:
 		return true
 	}

@@ -29,7 +29,9 @@ func (s *conv) statusEvent(f *capture.Frame, p *Post, r *Reply) {
 	s.plain(e)
 	if id, ok := r.Header[mcp.SessionHeader]; ok && s.facts.SessionID == "" {
 		s.facts.SessionID = id
-		s.j.identified++
+		if s.clients.initializes > 0 {
+			s.j.anonymous--
+		}
 	}
 	if r.Status >= 400 && p != nil && s.facts.Phase == Initializing {
 		for _, q := range p.Requests {

@@ -24,14 +24,14 @@ type Options struct {
 type Judge struct {
 	options Options
 	convs   []*conv
-	// Sessions in which initialize was sent, and those that have a session id.
-	handshakes, identified int
-	heads                  map[exchangeKey]*Post // of which nobody knows yet whose they are
-	event                  Event
-	parser                 jsonrpc.Parser // of answers that were held back
-	taps                   map[string]*gaps
-	gaps                   gaps // lines that could not be read
-	found                  int  // findings that are kept
+	// anonymous is how many sessions have an initialize and no session id.
+	anonymous int
+	heads     map[exchangeKey]*Post // of which nobody knows yet whose they are
+	event     Event
+	parser    jsonrpc.Parser // of answers that were held back
+	taps      map[string]*gaps
+	gaps      gaps // lines that could not be read
+	found     int  // findings that are kept
 }
 
 // gaps counts where frames of a tap are missing, or lines of a log, of whatever session

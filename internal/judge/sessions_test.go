@@ -211,12 +211,18 @@ func TestGateway(t *testing.T) {
 		w.add(capture.C2S, body, from)
 		w.add(capture.S2C, answer, from, func(f *capture.Frame) { facts(f).Status = 200 })
 	}
+	// A session that was recorded from its middle has an id, and no handshake to be left out.
+	n++
+	w.add(capture.C2S, strings.Replace(ping, "9", "77", 1), of(n), mcpSession("S"))
+	w.add(capture.S2C, `{"jsonrpc":"2.0","id":77,"result":{}}`, of(n), mcpSession("S"), func(f *capture.Frame) {
+		facts(f).Status, facts(f).Response = 200, map[string]string{"mcp-session-id": "S"}
+	})
 	post("a:1", initialize, initialized)
 	post("a:1", ping, `{"jsonrpc":"2.0","id":9,"result":{}}`)
 	post("b:1", strings.Replace(initialize, `"name":"c"`, `"name":"d"`, 1), initialized)
 	post("a:1", strings.Replace(ping, "9", "10", 1), `{"jsonrpc":"2.0","id":10,"result":{}}`)
-	if w.judge.Len() != 2 {
+	if w.judge.Len() != 3 {
 		t.Fatalf("%d sessions", w.judge.Len())
 	}
-	same(t, "certain", certain, "1 false", "3 true", "5 false", "7 false")
+	same(t, "certain", certain, "1 false", "3 false", "5 true", "7 false", "9 false")
 }
